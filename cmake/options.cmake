@@ -1,0 +1,35 @@
+# Compiler flags that the whole product shares, as one interface target.
+add_library(covey_options INTERFACE)
+
+target_compile_options(covey_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wformat=2 -Wnull-dereference
+  -Wimplicit-fallthrough -Werror
+  # The same expression gives the same bits whether or not the target has FMA.
+  -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(covey_options INTERFACE -Wdouble-promotion)
+endif()
+
+# Default builds run on any x86-64-v2 or arm64 machine; faster kernels are chosen at run time.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  target_compile_options(covey_options INTERFACE -march=x86-64-v2)
+endif()
+
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
+# Eigen's own asserts halve the training speed; Covey's checks (COVEY_CHECK) stay on in every build.
+target_compile_definitions(covey_options INTERFACE $<$<CONFIG:Release>:EIGEN_NO_DEBUG>)
+
+if(COVEY_SANITIZE)
+  # vptr checks need RTTI, which portable modules are built without.
+  add_compile_options(-fsanitize=${COVEY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
+  add_link_options(-fsanitize=${COVEY_SANITIZE})
+  if(COVEY_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize=vptr)
+    add_link_options(-fno-sanitize=vptr)
+  endif()
+endif()
+if(COVEY_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,15 @@
+# The three programs: options and main, thin.
+function(covey_program name folder)
+  cmake_parse_arguments(arg "" "" "USES;THIRD_PARTY" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cc)
+  if(NOT sources)
+    return()
+  endif()
+  list(TRANSFORM arg_USES PREPEND covey_)
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE covey_options ${arg_USES} ${arg_THIRD_PARTY})
+endfunction()
+
+covey_program(coveyd daemon USES node transport_zmq control THIRD_PARTY CLI11::CLI11)
+covey_program(covey cli USES api config data store THIRD_PARTY CLI11::CLI11)
+covey_program(covey-sim sim USES harness THIRD_PARTY CLI11::CLI11)

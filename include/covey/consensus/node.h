@@ -1,0 +1,207 @@
+// Consensus Learning at one node as a pure state machine: events in, actions out.
+//
+// Equation (Algorithm 1 of Crandall & Webb, "Consensus Driven Learning", arXiv 2005.10300):
+//   repeat N times: x <- trainOnBatch(x);  repeat M times: send (WEIGHTS, x) to a random peer;  then drain U:
+//     (WEIGHTS, q) from j:  d <- gamma (q - x);  send (DELTAS, d) to j;  x <- x + d
+//     (DELTAS, d):          x <- x - d
+// Invariant: sum_i x_i - sum(DELTAS in flight) = sum_i x_i(0) + sum(local updates), for any interleaving.
+// Where we differ: exchanges have ids (a DELTAS is applied once, and only while its exchange is pending), gamma
+// falls with M, exchanges in flight are limited, a tail of exchanges without training follows the training.
+// Cost: one pass over x for each received message; no model-sized memory of its own.
+// Thread: none; the caller serialises.  Determinism: a function of settings, stream and the events.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "covey/base/random.h"
+#include "covey/base/time.h"
+#include "covey/consensus/message.h"
+#include "covey/consensus/settings.h"
+
+namespace covey::consensus {
+
+enum class State : std::uint8_t {
+  kJoining,   // waits for a copy of a peer's x
+  kTraining,  // Algorithm 1
+  kSettling,  // exchanges without training
+  kDone,      // initiates nothing, still answers
+};
+
+// --- Events ---------------------------------------------------------------------------------------------------
+struct Started {};
+// A Train action has ended after `batches` mini-batches (fewer than asked when it was interrupted).
+struct Trained {
+  std::uint32_t batches = 0;
+};
+// The host took `message` from the FIFO and lends x and a reply buffer (EncodedSize bytes, 64-byte aligned).
+struct Received {
+  const Message* message = nullptr;
+  tensor::VectorView x;
+  MutableByteView reply;
+};
+// The FIFO was found empty after a Drain action.
+struct Drained {};
+struct PeerUp {
+  PeerKey peer;
+};
+struct PeerDown {
+  PeerKey peer;
+};
+// The receiver of our WEIGHTS refused it: the exchange will never be answered.
+struct Nacked {
+  PeerKey peer;
+  ExchangeId exchange;
+};
+// A newcomer asks for our x.
+struct JoinAsked {
+  PeerKey peer;
+};
+// The time of the last Wait action has come.
+struct DeadlineReached {};
+enum class Command : std::uint8_t { kPause, kResume, kSettle, kStop };
+struct Commanded {
+  Command command = Command::kPause;
+};
+using Event = std::variant<Started, Trained, Received, Drained, PeerUp, PeerDown, Nacked, JoinAsked,
+                           DeadlineReached, Commanded>;
+
+// --- Actions --------------------------------------------------------------------------------------------------
+// Train that many mini-batches, then report Trained. Until then no event lends x.
+struct Train {
+  std::uint32_t batches = 0;
+};
+// Report every message of the FIFO as Received, then Drained.
+struct Drain {};
+// Nothing to do before `until` but to report events; a message in the FIFO is reported as Received at once.
+struct Wait {
+  Time until = kNever;
+};
+// Send (WEIGHTS, x): the host encodes x as it is now.
+struct SendWeights {
+  PeerKey peer;
+  ExchangeId exchange;
+  float gamma_max = 1;
+  bool copy = false;  // answers JoinAsked; no reply wanted
+};
+// Send the reply buffer of the Received event that caused this action.
+struct SendDeltas {
+  PeerKey peer;
+  ExchangeId exchange;
+};
+struct AskToJoin {
+  PeerKey peer;
+};
+// Take a snapshot of x: for evaluation, checkpoints, readers.
+struct Publish {};
+using Action = std::variant<Train, Drain, Wait, SendWeights, SendDeltas, AskToJoin, Publish>;
+
+// Why a received message changed nothing. Each has a counter.
+enum class DropReason : std::uint8_t {
+  kNotPending,     // DELTAS of no pending exchange, or from another peer than asked: late, repeated or forged
+  kDuplicate,      // WEIGHTS seen before
+  kJoining,        // WEIGHTS for averaging while we wait for a copy
+  kUnwantedCopy,   // a copy while we are not joining
+  kWrongSize,      // payload does not fit x; gates before the FIFO should have caught it
+  kCount
+};
+
+struct Counters {
+  std::uint64_t rounds = 0;             // completed, with and without training
+  std::uint64_t batches = 0;            // trained
+  std::uint64_t weights_started = 0;    // exchanges that we began
+  std::uint64_t weights_applied = 0;    // of peers
+  std::uint64_t deltas_made = 0;
+  std::uint64_t deltas_applied = 0;
+  std::uint64_t nacked = 0;
+  std::uint64_t expired = 0;            // own exchanges given up
+  std::uint64_t held_back = 0;          // sends skipped by the in-flight limit
+  std::uint64_t without_peer = 0;       // sends skipped because nobody was reachable
+  std::uint64_t dropped[static_cast<std::size_t>(DropReason::kCount)] = {};
+};
+
+class Node {
+ public:
+  // `first_exchange` is drawn anew at each start, so that answers to an earlier life never match.
+  Node(const Settings& settings, Stream peers, ExchangeId first_exchange);
+
+  // The one mutating method. Appends to `actions` in the order in which the host must carry them out; exactly one
+  // of Train, Drain, Wait is outstanding at any time after Started.
+  // Requires: `now` never goes back; Trained and Drained only as answers to their actions.
+  void Handle(Time now, const Event& event, std::vector<Action>& actions);
+
+  // Goes on from a checkpoint; before Started.
+  void Restore(std::uint64_t batches, std::uint64_t rounds);
+
+  State state() const { return state_; }
+  bool paused() const { return paused_; }
+  const Counters& counters() const { return counters_; }
+  const Settings& settings() const { return settings_; }
+  std::size_t reachable() const { return peers_.size(); }
+  std::size_t pending() const { return pending_.size(); }
+
+ private:
+  enum class Phase : std::uint8_t { kNotStarted, kTraining, kDraining, kWaiting };
+  struct Pending {
+    PeerKey peer;
+    std::uint64_t round = 0;
+    Time sent{};
+  };
+  struct Peer {
+    std::deque<ExchangeId> seen;  // the last WEIGHTS applied: a repeated one is dropped
+  };
+
+  void On(Time now, const Started&, std::vector<Action>& actions);
+  void On(Time now, const Trained& event, std::vector<Action>& actions);
+  void On(Time now, const Received& event, std::vector<Action>& actions);
+  void On(Time now, const Drained&, std::vector<Action>& actions);
+  void On(Time now, const PeerUp& event, std::vector<Action>& actions);
+  void On(Time now, const PeerDown& event, std::vector<Action>& actions);
+  void On(Time now, const Nacked& event, std::vector<Action>& actions);
+  void On(Time now, const JoinAsked& event, std::vector<Action>& actions);
+  void On(Time now, const DeadlineReached&, std::vector<Action>& actions);
+  void On(Time now, const Commanded& event, std::vector<Action>& actions);
+
+  void ApplyWeights(const Received& event, std::vector<Action>& actions);
+  void ApplyDeltas(Time now, const Received& event, std::vector<Action>& actions);
+  void Copy(Time now, const Received& event, std::vector<Action>& actions);
+  void Drop(DropReason reason);
+
+  void BeginRound(Time now, std::vector<Action>& actions);
+  void EndRound(Time now, std::vector<Action>& actions);
+  void SendToRandomPeers(Time now, std::vector<Action>& actions);
+  void BeginSettling(Time now, std::vector<Action>& actions);
+  void SettlingRound(Time now, std::vector<Action>& actions);
+  void Finish(std::vector<Action>& actions);
+  void Ask(Time now, std::vector<Action>& actions);
+  void WaitUntil(Time until, std::vector<Action>& actions);
+  void Expire(Time now);
+  bool TrainedEnough() const;
+  std::size_t YoungInFlight() const;
+
+  Settings settings_;
+  float gamma_;
+  Stream stream_;
+  State state_ = State::kTraining;
+  Phase phase_ = Phase::kNotStarted;
+  bool paused_ = false;
+  bool stop_training_ = false;   // by command or until_batches
+  std::uint64_t next_exchange_;
+  std::map<PeerKey, Peer> peers_;
+  std::map<ExchangeId, Pending> pending_;
+  std::uint64_t batches_since_publish_ = 0;
+  Time train_started_{};
+  Duration round_length_{};      // mean duration of a training round: the pace of the tail
+  Time settle_started_{};
+  std::uint32_t settled_ = 0;    // completed rounds of the tail
+  std::uint64_t settle_open_ = 0;  // exchanges of this round not yet answered
+  bool settle_quiet_ = false;    // a peer that no longer trains answered in this round
+  Time deadline_ = kNever;
+  Counters counters_;
+};
+
+}  // namespace covey::consensus

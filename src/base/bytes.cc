@@ -1,0 +1,105 @@
+#include "covey/base/bytes.h"
+
+#include <array>
+#include <charconv>
+#include <new>
+#include <utility>
+
+#if defined(__SSE4_2__)
+#include <nmmintrin.h>
+#endif
+
+namespace covey {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  std::uint64_t factor;
+};
+
+constexpr std::array<Unit, 7> kUnits = {{{"GiB", 1ull << 30},
+                                         {"MiB", 1ull << 20},
+                                         {"KiB", 1ull << 10},
+                                         {"GB", 1000000000},
+                                         {"MB", 1000000},
+                                         {"kB", 1000},
+                                         {"B", 1}}};
+
+}  // namespace
+
+Result<ByteCount> ParseByteCount(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (failure == std::errc{}) {
+    for (const Unit& candidate : kUnits) {
+      if (unit != candidate.name) continue;
+      if (number > UINT64_MAX / candidate.factor) break;
+      return ByteCount{number * candidate.factor};
+    }
+  }
+  return Fail(ErrorCode::kConfig, {}, "'" + std::string(text) + "' is not a size",
+              "write an integer and a unit (B, kB, KiB, MB, MiB, GB, GiB), e.g. 64KiB");
+}
+
+std::string FormatByteCount(ByteCount count) {
+  for (const Unit& unit : {kUnits[0], kUnits[1], kUnits[2]}) {
+    if (count.value != 0 && count.value % unit.factor == 0) {
+      return std::to_string(count.value / unit.factor) + std::string(unit.name);
+    }
+  }
+  return std::to_string(count.value) + "B";
+}
+
+AlignedBuffer::AlignedBuffer(std::size_t size) : size_(size) {
+  if (size == 0) return;
+  data_ = static_cast<std::byte*>(::operator new(size, std::align_val_t{kAlignment}));
+}
+
+AlignedBuffer::AlignedBuffer(AlignedBuffer&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+AlignedBuffer& AlignedBuffer::operator=(AlignedBuffer&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+AlignedBuffer::~AlignedBuffer() {
+  if (data_ != nullptr) ::operator delete(data_, std::align_val_t{kAlignment});
+}
+
+#if defined(__SSE4_2__)
+
+std::uint32_t Crc32c(ByteView bytes, std::uint32_t crc) {
+  std::uint64_t state = ~crc;
+  const std::byte* at = bytes.data();
+  std::size_t left = bytes.size();
+  for (; left >= 8; at += 8, left -= 8) state = _mm_crc32_u64(state, LoadLittle<std::uint64_t>(at));
+  auto narrow = static_cast<std::uint32_t>(state);
+  for (; left > 0; ++at, --left) narrow = _mm_crc32_u8(narrow, static_cast<unsigned char>(*at));
+  return ~narrow;
+}
+
+#else
+
+std::uint32_t Crc32c(ByteView bytes, std::uint32_t crc) {
+  static constexpr auto kTable = [] {
+    std::array<std::uint32_t, 256> table{};
+    for (std::uint32_t i = 0; i < 256; ++i) {
+      std::uint32_t value = i;
+      for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) ? 0x82F63B78u : 0u);
+      table[i] = value;
+    }
+    return table;
+  }();
+  std::uint32_t state = ~crc;
+  for (const std::byte byte : bytes) {
+    state = kTable[(state ^ static_cast<std::uint32_t>(byte)) & 0xff] ^ (state >> 8);
+  }
+  return ~state;
+}
+
+#endif
+
+}  // namespace covey
