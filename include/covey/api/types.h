@@ -1,0 +1,144 @@
+// What a daemon says about itself over its local API: plain structs, the same for every client.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace covey::api {
+
+enum class State : std::uint8_t {
+  kStarting,  // not ready yet
+  kJoining,   // waits for a copy of a peer's parameters
+  kTraining,
+  kSettling,  // exchanges without training
+  kDone,      // initiates nothing, still answers
+  kLeaving,   // said goodbye; final evaluation, checkpoint, exit
+};
+
+std::string_view Name(State state);  // "training"
+
+// One evaluation of published parameters on the validation set.
+// Units: epoch in passes over the node's own shard; loss is the mean cross-entropy in nats;
+// accuracy in [0, 1].
+struct Evaluation {
+  double epoch = 0;
+  std::uint64_t batches = 0;
+  double loss = 0;
+  double accuracy = 0;
+  std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC of this machine
+};
+
+// One model measured on both sets. A set that the node does not have is absent.
+struct Score {
+  double epoch = 0;
+  std::optional<double> validation_loss;
+  std::optional<double> validation_accuracy;
+  std::optional<double> test_loss;
+  std::optional<double> test_accuracy;
+};
+
+// best: the model of the best validation accuracy (the settled one competes). last: the settled
+// model.
+struct FinalResults {
+  Score best;
+  Score last;
+};
+
+struct Traffic {
+  std::uint64_t weights_sent = 0;     // handed to the network
+  std::uint64_t weights_dropped = 0;  // by injected faults
+  std::uint64_t deltas_sent = 0;
+  std::uint64_t deltas_dropped = 0;
+  std::uint64_t weights_received = 0;  // whole messages that passed every gate
+  std::uint64_t deltas_received = 0;
+  std::uint64_t bytes_sent = 0;  // frames, with envelopes
+  std::uint64_t bytes_received = 0;
+};
+
+struct Peer {
+  std::string key;                    // 64 hex digits
+  std::string address;                // "tcp://127.0.0.1:7420"
+  std::string state;                  // "up", "connecting", "down"
+  double since_seconds = 0;           // how long in that state
+  std::optional<double> rtt_seconds;  // of the last ping
+};
+
+struct CheckpointInfo {
+  std::string path;  // of the newest one that was written and verified; empty: none yet
+  std::uint64_t batches = 0;
+  double age_seconds = 0;
+  std::uint64_t written = 0;  // in this life of the process
+  std::uint64_t failures = 0;
+};
+
+// Times are of the daemon's machine. Counters cover this life of the process unless they say
+// otherwise.
+struct NodeStatus {
+  std::string name;
+  std::string key;  // 64 hex digits
+  std::string fleet;
+  std::uint32_t pid = 0;
+  std::string version;       // "0.1.0"
+  std::string build;         // git commit
+  std::string kernel_level;  // "v3"
+  std::uint32_t protocol = 0;
+  std::string model;             // "mlp 784-72-10"
+  std::uint64_t parameters = 0;  // size of the exchanged vector
+  State state = State::kStarting;
+  bool paused = false;
+  double uptime_seconds = 0;
+  // Progress. epochs, batches and rounds go on from a checkpoint.
+  double epochs = 0;
+  std::uint64_t batches = 0;
+  std::uint64_t until_batches = 0;  // 0: for ever
+  std::uint64_t rounds = 0;
+  std::uint64_t samples = 0;         // trained in this life
+  double samples_per_second = 0;     // from first to last training batch of this life
+  std::uint64_t first_batch_ns = 0;  // CLOCK_MONOTONIC at its start; 0: none yet
+  std::uint64_t last_batch_ns = 0;   // CLOCK_MONOTONIC at its end
+  double train_loss = 0;             // mean over the batches of the last rounds
+  std::optional<Evaluation> last_evaluation;
+  std::optional<Evaluation> best_evaluation;
+  std::uint64_t evaluations_skipped = 0;      // snapshots that the evaluator had no time for
+  std::optional<FinalResults> final_results;  // once the node left
+  Traffic traffic;
+  std::vector<std::pair<std::string, std::uint64_t>>
+      rejects;  // reason, how many; zero ones left out
+  std::uint64_t fifo_size = 0;
+  std::uint64_t fifo_bytes = 0;
+  std::uint64_t fifo_evicted = 0;
+  std::vector<Peer> peers;
+  std::vector<std::string> endpoints;  // bound: "tcp://127.0.0.1:7420"
+  std::string api_socket;
+  std::uint64_t pss_bytes = 0;
+  std::uint64_t peak_pss_bytes = 0;  // of the samples taken so far
+  CheckpointInfo checkpoint;
+};
+
+enum class Command : std::uint8_t { kPause, kResume, kSettle, kLeave };
+std::string_view Name(Command command);  // "pause"
+
+// Something that happened, told to subscribers in order. A subscriber that does not read loses
+// events; `sequence` then has gaps.
+struct Event {
+  enum class Kind : std::uint8_t {
+    kEvaluated,     // evaluation is set
+    kStateChanged,  // state and paused are set
+    kFinished,      // final_results are set; the daemon writes its checkpoint and exits
+  };
+  Kind kind = Kind::kStateChanged;
+  std::uint64_t sequence = 0;  // of the server, without gaps
+  State state = State::kStarting;
+  bool paused = false;
+  Evaluation evaluation;
+  FinalResults final_results;
+  // With every event: where the node stands.
+  double epochs = 0;
+  std::uint64_t batches = 0;
+};
+
+}  // namespace covey::api

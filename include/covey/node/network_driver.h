@@ -1,0 +1,33 @@
+// What the host of a learner needs of a network: the transport, and a way to drive it from one
+// thread.
+#pragma once
+
+#include <string>
+
+#include "covey/base/time.h"
+#include "covey/transport/transport.h"
+
+namespace covey::node {
+
+// The host's network thread makes every call but Wake and endpoint.
+class NetworkDriver {
+ public:
+  virtual ~NetworkDriver() = default;
+
+  virtual transport::Transport& transport() = 0;
+
+  // Waits at most `at_most` for traffic, reports it to `sink`, and returns; earlier when woken.
+  virtual void Poll(transport::Sink& sink, Duration at_most) = 0;
+
+  // Ends a Poll that waits, or the next one. Thread: any.
+  virtual void Wake() = 0;
+
+  // Closes all sockets; what was handed over gets at most `linger` to leave. Nothing is called
+  // afterwards.
+  virtual void Close(Duration linger) = 0;
+
+  // The bound address, "tcp://127.0.0.1:7420" (never port 0). Thread: any.
+  virtual std::string endpoint() const = 0;
+};
+
+}  // namespace covey::node
