@@ -13,24 +13,25 @@
 namespace covey::consensus {
 
 struct FifoLimits {
-  std::size_t weights = 16;             // WEIGHTS messages, at least 1
-  std::size_t deltas = 16;              // DELTAS messages, in slots of their own, at least 1
-  ByteCount bytes{64ull << 20};         // payload of both together
+  std::size_t weights = 16;      // WEIGHTS messages, at least 1
+  std::size_t deltas = 16;       // DELTAS messages, in slots of their own, at least 1
+  ByteCount bytes{64ull << 20};  // payload of both together
 };
 
 struct FifoCounters {
   std::uint64_t evicted_weights = 0;  // pushed out by a newer message; their senders get NACK(BUSY)
   std::uint64_t refused_weights = 0;  // larger than the whole queue, or no WEIGHTS left to evict
-  std::uint64_t refused_deltas = 0;   // more DELTAS than slots: a peer answers what it was not asked
+  std::uint64_t refused_deltas = 0;  // more DELTAS than slots: a peer answers what it was not asked
 };
 
-// Order: arrival. Overflow: the oldest WEIGHTS leave first; a DELTAS is never dropped in favour of a WEIGHTS.
-// Thread: none of its own; the host locks it.
+// Order: arrival. Overflow: the oldest WEIGHTS leave first; a DELTAS is never dropped in favour of
+// a WEIGHTS. Thread: none of its own; the host locks it.
 class Fifo {
  public:
   explicit Fifo(FifoLimits limits);
 
-  // Returns: the WEIGHTS that did not survive (evicted ones, or `message` itself), for the host to answer BUSY.
+  // Returns: the WEIGHTS that did not survive (evicted ones, or `message` itself), for the host to
+  // answer BUSY.
   std::vector<Message> Push(Message message);
   std::optional<Message> Pop();
 

@@ -19,7 +19,8 @@ struct Message {
   ExchangeId exchange;    // unique for the sender of the WEIGHTS
   float gamma_max = 1;    // WEIGHTS: the receiver moves by min(own gamma, gamma_max); (0, 1]
   bool no_reply = false;  // WEIGHTS: its sender wants no DELTAS
-  bool copy = false;      // WEIGHTS: answers a newcomer's request to join; a node that is not joining drops it
+  bool copy =
+      false;  // WEIGHTS: answers a newcomer's request to join; a node that is not joining drops it
   bool training = false;  // its sender still trains (false: it settles or is done)
   tensor::Encoding encoding = tensor::Encoding::kFloat32;
   SharedBuffer payload;

@@ -1,14 +1,16 @@
 // Consensus Learning at one node as a pure state machine: events in, actions out.
 //
 // Equation (Algorithm 1 of Crandall & Webb, "Consensus Driven Learning", arXiv 2005.10300):
-//   repeat N times: x <- trainOnBatch(x);  repeat M times: send (WEIGHTS, x) to a random peer;  then drain U:
+//   repeat N times: x <- trainOnBatch(x);  repeat M times: send (WEIGHTS, x) to a random peer; then
+//   drain U:
 //     (WEIGHTS, q) from j:  d <- gamma (q - x);  send (DELTAS, d) to j;  x <- x + d
 //     (DELTAS, d):          x <- x - d
-// Invariant: sum_i x_i - sum(DELTAS in flight) = sum_i x_i(0) + sum(local updates), for any interleaving.
-// Where we differ: exchanges have ids (a DELTAS is applied once, and only while its exchange is pending), gamma
-// falls with M, exchanges in flight are limited, a tail of exchanges without training follows the training.
-// Cost: one pass over x for each received message; no model-sized memory of its own.
-// Thread: none; the caller serialises.  Determinism: a function of settings, stream and the events.
+// Invariant: sum_i x_i - sum(DELTAS in flight) = sum_i x_i(0) + sum(local updates), for any
+// interleaving. Where we differ: exchanges have ids (a DELTAS is applied once, and only while its
+// exchange is pending), gamma falls with M, exchanges in flight are limited, a tail of exchanges
+// without training follows the training. Cost: one pass over x for each received message; no
+// model-sized memory of its own. Thread: none; the caller serialises.  Determinism: a function of
+// settings, stream and the events.
 #pragma once
 
 #include <cstdint>
@@ -32,13 +34,15 @@ enum class State : std::uint8_t {
   kDone,      // initiates nothing, still answers
 };
 
-// --- Events ---------------------------------------------------------------------------------------------------
+// --- Events
+// ---------------------------------------------------------------------------------------------------
 struct Started {};
 // A Train action has ended after `batches` mini-batches (fewer than asked when it was interrupted).
 struct Trained {
   std::uint32_t batches = 0;
 };
-// The host took `message` from the FIFO and lends x and a reply buffer (EncodedSize bytes, 64-byte aligned).
+// The host took `message` from the FIFO and lends x and a reply buffer (EncodedSize bytes, 64-byte
+// aligned).
 struct Received {
   const Message* message = nullptr;
   tensor::VectorView x;
@@ -70,14 +74,16 @@ struct Commanded {
 using Event = std::variant<Started, Trained, Received, Drained, PeerUp, PeerDown, Nacked, JoinAsked,
                            DeadlineReached, Commanded>;
 
-// --- Actions --------------------------------------------------------------------------------------------------
+// --- Actions
+// --------------------------------------------------------------------------------------------------
 // Train that many mini-batches, then report Trained. Until then no event lends x.
 struct Train {
   std::uint32_t batches = 0;
 };
 // Report every message of the FIFO as Received, then Drained.
 struct Drain {};
-// Nothing to do before `until` but to report events; a message in the FIFO is reported as Received at once.
+// Nothing to do before `until` but to report events; a message in the FIFO is reported as Received
+// at once.
 struct Wait {
   Time until = kNever;
 };
@@ -102,25 +108,26 @@ using Action = std::variant<Train, Drain, Wait, SendWeights, SendDeltas, AskToJo
 
 // Why a received message changed nothing. Each has a counter.
 enum class DropReason : std::uint8_t {
-  kNotPending,     // DELTAS of no pending exchange, or from another peer than asked: late, repeated or forged
-  kDuplicate,      // WEIGHTS seen before
-  kJoining,        // WEIGHTS for averaging while we wait for a copy
-  kUnwantedCopy,   // a copy while we are not joining
-  kWrongSize,      // payload does not fit x; gates before the FIFO should have caught it
+  kNotPending,  // DELTAS of no pending exchange, or from another peer than asked: late, repeated or
+                // forged
+  kDuplicate,   // WEIGHTS seen before
+  kJoining,     // WEIGHTS for averaging while we wait for a copy
+  kUnwantedCopy,  // a copy while we are not joining
+  kWrongSize,     // payload does not fit x; gates before the FIFO should have caught it
   kCount
 };
 
 struct Counters {
-  std::uint64_t rounds = 0;             // completed, with and without training
-  std::uint64_t batches = 0;            // trained
-  std::uint64_t weights_started = 0;    // exchanges that we began
-  std::uint64_t weights_applied = 0;    // of peers
+  std::uint64_t rounds = 0;           // completed, with and without training
+  std::uint64_t batches = 0;          // trained
+  std::uint64_t weights_started = 0;  // exchanges that we began
+  std::uint64_t weights_applied = 0;  // of peers
   std::uint64_t deltas_made = 0;
   std::uint64_t deltas_applied = 0;
   std::uint64_t nacked = 0;
-  std::uint64_t expired = 0;            // own exchanges given up
-  std::uint64_t held_back = 0;          // sends skipped by the in-flight limit
-  std::uint64_t without_peer = 0;       // sends skipped because nobody was reachable
+  std::uint64_t expired = 0;       // own exchanges given up
+  std::uint64_t held_back = 0;     // sends skipped by the in-flight limit
+  std::uint64_t without_peer = 0;  // sends skipped because nobody was reachable
   std::uint64_t dropped[static_cast<std::size_t>(DropReason::kCount)] = {};
 };
 
@@ -129,9 +136,9 @@ class Node {
   // `first_exchange` is drawn anew at each start, so that answers to an earlier life never match.
   Node(const Settings& settings, Stream peers, ExchangeId first_exchange);
 
-  // The one mutating method. Appends to `actions` in the order in which the host must carry them out; exactly one
-  // of Train, Drain, Wait is outstanding at any time after Started.
-  // Requires: `now` never goes back; Trained and Drained only as answers to their actions.
+  // The one mutating method. Appends to `actions` in the order in which the host must carry them
+  // out; exactly one of Train, Drain, Wait is outstanding at any time after Started. Requires:
+  // `now` never goes back; Trained and Drained only as answers to their actions.
   void Handle(Time now, const Event& event, std::vector<Action>& actions);
 
   // Goes on from a checkpoint; before Started.
@@ -141,7 +148,7 @@ class Node {
   bool paused() const { return paused_; }
   const Counters& counters() const { return counters_; }
   const Settings& settings() const { return settings_; }
-  std::size_t reachable() const { return peers_.size(); }
+  std::size_t reachable() const { return peers_.size(); }  // size of the set C
   std::size_t pending() const { return pending_.size(); }
 
  private:
@@ -151,36 +158,34 @@ class Node {
     std::uint64_t round = 0;
     Time sent{};
   };
-  struct Peer {
-    std::deque<ExchangeId> seen;  // the last WEIGHTS applied: a repeated one is dropped
-  };
+  using Actions = std::vector<Action>;
 
-  void On(Time now, const Started&, std::vector<Action>& actions);
-  void On(Time now, const Trained& event, std::vector<Action>& actions);
-  void On(Time now, const Received& event, std::vector<Action>& actions);
-  void On(Time now, const Drained&, std::vector<Action>& actions);
-  void On(Time now, const PeerUp& event, std::vector<Action>& actions);
-  void On(Time now, const PeerDown& event, std::vector<Action>& actions);
-  void On(Time now, const Nacked& event, std::vector<Action>& actions);
-  void On(Time now, const JoinAsked& event, std::vector<Action>& actions);
-  void On(Time now, const DeadlineReached&, std::vector<Action>& actions);
-  void On(Time now, const Commanded& event, std::vector<Action>& actions);
+  void On(Time now, const Started&, Actions& actions);
+  void On(Time now, const Trained& event, Actions& actions);
+  void On(Time now, const Received& event, Actions& actions);
+  void On(Time now, const Drained&, Actions& actions);
+  void On(Time now, const PeerUp& event, Actions& actions);
+  void On(Time now, const PeerDown& event, Actions& actions);
+  void On(Time now, const Nacked& event, Actions& actions);
+  void On(Time now, const JoinAsked& event, Actions& actions);
+  void On(Time now, const DeadlineReached&, Actions& actions);
+  void On(Time now, const Commanded& event, Actions& actions);
 
-  void ApplyWeights(const Received& event, std::vector<Action>& actions);
-  void ApplyDeltas(Time now, const Received& event, std::vector<Action>& actions);
-  void Copy(Time now, const Received& event, std::vector<Action>& actions);
-  void Drop(DropReason reason);
+  void ApplyWeights(Time now, const Received& event, Actions& actions);
+  void ApplyDeltas(Time now, const Received& event, Actions& actions);
+  bool SeenBefore(const Message& message);
+  void Drop(DropReason reason) { ++counters_.dropped[static_cast<std::size_t>(reason)]; }
 
-  void BeginRound(Time now, std::vector<Action>& actions);
-  void EndRound(Time now, std::vector<Action>& actions);
-  void SendToRandomPeers(Time now, std::vector<Action>& actions);
-  void BeginSettling(Time now, std::vector<Action>& actions);
-  void SettlingRound(Time now, std::vector<Action>& actions);
-  void Finish(std::vector<Action>& actions);
-  void Ask(Time now, std::vector<Action>& actions);
-  void WaitUntil(Time until, std::vector<Action>& actions);
+  void Proceed(Time now, Actions& actions);
+  void SettlingRound(Time now, Actions& actions);
+  void EndSettlingRound(Time now, Actions& actions);
+  void Answered(Time now, ExchangeId exchange, bool quiet, Actions& actions);
+  void Finish(Actions& actions);
+  void AskRandomPeer(Time now, Actions& actions);
+  void SendToRandomPeers(Time now, Actions& actions);
+  void SendCopy(const PeerKey& peer, Actions& actions);
+  void WaitUntil(Time until, Actions& actions);
   void Expire(Time now);
-  bool TrainedEnough() const;
   std::size_t YoungInFlight() const;
 
   Settings settings_;
@@ -189,17 +194,19 @@ class Node {
   State state_ = State::kTraining;
   Phase phase_ = Phase::kNotStarted;
   bool paused_ = false;
-  bool stop_training_ = false;   // by command or until_batches
+  bool stop_training_ = false;  // by command
   std::uint64_t next_exchange_;
-  std::map<PeerKey, Peer> peers_;
+  std::vector<PeerKey> peers_;  // reachable now, sorted
   std::map<ExchangeId, Pending> pending_;
+  std::map<PeerKey, std::deque<ExchangeId>> seen_;  // the last WEIGHTS of each reachable peer
+  std::vector<PeerKey> newcomers_;                  // asked for a copy while x was not ours to send
   std::uint64_t batches_since_publish_ = 0;
   Time train_started_{};
-  Duration round_length_{};      // mean duration of a training round: the pace of the tail
+  Duration round_length_{};  // moving average of a training phase: the pace of the tail
   Time settle_started_{};
-  std::uint32_t settled_ = 0;    // completed rounds of the tail
-  std::uint64_t settle_open_ = 0;  // exchanges of this round not yet answered
-  bool settle_quiet_ = false;    // a peer that no longer trains answered in this round
+  std::uint32_t settled_ = 0;            // completed rounds of the tail
+  std::vector<ExchangeId> settle_open_;  // exchanges of this round not yet answered
+  bool settle_quiet_ = false;            // a peer that no longer trains answered in this round
   Time deadline_ = kNever;
   Counters counters_;
 };

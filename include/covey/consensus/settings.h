@@ -10,23 +10,27 @@
 namespace covey::consensus {
 
 struct Settings {
-  std::uint32_t batches = 10;       // N: mini-batches of local training in a round, at least 1
-  std::uint32_t sends = 1;          // M: WEIGHTS sent in a round; 0 isolates the node (it still answers)
-  std::optional<float> gamma;       // step of an exchange, (0, 1]; unset: 1/(M+1)
-  bool reply = true;                // answer WEIGHTS with DELTAS
-  bool limit_in_flight = true;      // at most M+1 own exchanges younger than two rounds
-  Duration pending_for = std::chrono::seconds(60);  // a DELTAS that comes later than this is dropped
-  bool join = false;                // copy a peer of the running fleet before averaging
-  Duration join_retry = std::chrono::seconds(2);    // ask the next peer after this long without an answer
+  std::uint32_t batches = 10;  // N: mini-batches of local training in a round, at least 1
+  std::uint32_t sends = 1;     // M: WEIGHTS sent in a round; 0 isolates the node (it still answers)
+  std::optional<float> gamma;  // step of an exchange, (0, 1]; unset: 1/(M+1)
+  bool reply = true;           // answer WEIGHTS with DELTAS
+  bool limit_in_flight = true;  // at most M+1 own exchanges younger than two rounds
+  Duration pending_for =
+      std::chrono::seconds(60);  // a DELTAS that comes later than this is dropped
+  bool join = false;             // copy a peer of the running fleet before averaging
+  Duration join_retry =
+      std::chrono::seconds(2);      // ask the next peer after this long without an answer
   std::uint64_t until_batches = 0;  // train this many batches, then settle; 0: for ever
-  std::uint32_t settle_rounds = 0;  // rounds of exchange without training after that (the gossip-only tail)
-  Duration settle_patience = std::chrono::seconds(30);  // ends the tail when peers never stop training
+  std::uint32_t settle_rounds =
+      0;  // rounds of exchange without training after that (the gossip-only tail)
+  Duration settle_patience =
+      std::chrono::seconds(30);       // ends the tail when peers never stop training
   std::uint64_t publish_batches = 0;  // a snapshot after every so many batches; 0: only at the end
   FifoLimits fifo;
 };
 
-// Returns: the gamma that the settings mean. Source: consensus-theory measurements; M replies of a round add up
-// at the sender, so 1/(M+1) is the largest step that never overshoots.
+// Returns: the gamma that the settings mean. Source: consensus-theory measurements; M replies of a
+// round add up at the sender, so 1/(M+1) is the largest step that never overshoots.
 inline float EffectiveGamma(const Settings& settings) {
   return settings.gamma.value_or(1.0f / static_cast<float>(settings.sends + 1));
 }

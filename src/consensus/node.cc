@@ -1,0 +1,320 @@
+#include "covey/consensus/node.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "covey/base/check.h"
+
+namespace covey::consensus {
+namespace {
+
+// How many WEIGHTS of one peer are remembered to drop repeated ones.
+constexpr std::size_t kRemembered = 32;
+// Pending exchanges are also limited in number: the oldest are given up first.
+constexpr std::size_t kMaxPending = 4096;
+// Pace of the tail when no training round has been timed, and its bounds.
+constexpr Duration kDefaultPace = std::chrono::milliseconds(50);
+constexpr Duration kMinPace = std::chrono::milliseconds(1);
+constexpr Duration kMaxPace = std::chrono::seconds(5);
+
+}  // namespace
+
+Node::Node(const Settings& settings, Stream peers, ExchangeId first_exchange)
+    : settings_(settings),
+      gamma_(EffectiveGamma(settings)),
+      stream_(std::move(peers)),
+      next_exchange_(first_exchange.value) {
+  COVEY_CHECK(settings.batches > 0, settings.batches);
+  COVEY_CHECK(gamma_ > 0 && gamma_ <= 1, gamma_);
+}
+
+void Node::Restore(std::uint64_t batches, std::uint64_t rounds) {
+  COVEY_CHECK(phase_ == Phase::kNotStarted, phase_);
+  counters_.batches = batches;
+  counters_.rounds = rounds;
+  settings_.join = false;  // it has a model of the fleet already
+}
+
+void Node::Handle(Time now, const Event& event, std::vector<Action>& actions) {
+  std::visit([&](const auto& one) { On(now, one, actions); }, event);
+}
+
+void Node::On(Time now, const Started&, Actions& actions) {
+  COVEY_CHECK(phase_ == Phase::kNotStarted, phase_);
+  phase_ = Phase::kWaiting;
+  if (settings_.join) state_ = State::kJoining;
+  Proceed(now, actions);
+}
+
+void Node::On(Time now, const Trained& event, Actions& actions) {
+  COVEY_CHECK(phase_ == Phase::kTraining, phase_);
+  phase_ = Phase::kDraining;
+  counters_.batches += event.batches;
+  batches_since_publish_ += event.batches;
+  const Duration length = now - train_started_;
+  round_length_ = round_length_ == Duration::zero() ? length : (7 * round_length_ + length) / 8;
+  for (const PeerKey& newcomer : std::exchange(newcomers_, {})) SendCopy(newcomer, actions);
+  if (!paused_ && state_ == State::kTraining) SendToRandomPeers(now, actions);
+  actions.push_back(Drain{});
+}
+
+void Node::On(Time now, const Drained&, Actions& actions) {
+  COVEY_CHECK(phase_ == Phase::kDraining, phase_);
+  phase_ = Phase::kWaiting;
+  ++counters_.rounds;
+  Expire(now);
+  if (settings_.publish_batches > 0 && batches_since_publish_ >= settings_.publish_batches) {
+    batches_since_publish_ = 0;
+    actions.push_back(Publish{});
+  }
+  Proceed(now, actions);
+}
+
+// What comes after a round, a command or the copy of a peer's model.
+void Node::Proceed(Time now, Actions& actions) {
+  if (paused_) return WaitUntil(kNever, actions);
+  const bool trained_enough =
+      settings_.until_batches > 0 && counters_.batches >= settings_.until_batches;
+  if (state_ == State::kTraining && (trained_enough || stop_training_)) {
+    state_ = State::kSettling;
+    settle_started_ = now;
+  }
+  switch (state_) {
+    case State::kJoining:
+      return AskRandomPeer(now, actions);
+    case State::kTraining: {
+      std::uint64_t batches = settings_.batches;
+      if (settings_.until_batches > 0) {
+        batches = std::min(batches, settings_.until_batches - counters_.batches);
+      }
+      phase_ = Phase::kTraining;
+      train_started_ = now;
+      deadline_ = kNever;
+      actions.push_back(Train{static_cast<std::uint32_t>(batches)});
+      return;
+    }
+    case State::kSettling:
+      return SettlingRound(now, actions);
+    case State::kDone:
+      return WaitUntil(kNever, actions);
+  }
+}
+
+// --- The tail: exchanges without training
+// ---------------------------------------------------------------------
+
+void Node::SettlingRound(Time now, Actions& actions) {
+  if (settled_ >= settings_.settle_rounds || now - settle_started_ >= settings_.settle_patience) {
+    return Finish(actions);
+  }
+  settle_quiet_ = false;
+  settle_open_.clear();
+  const std::uint64_t first = next_exchange_;
+  SendToRandomPeers(now, actions);
+  for (std::uint64_t id = first; id < next_exchange_; ++id) settle_open_.push_back(ExchangeId{id});
+  const Duration pace = round_length_ == Duration::zero() ? kDefaultPace : 2 * round_length_;
+  WaitUntil(now + std::clamp(pace, kMinPace, kMaxPace), actions);
+}
+
+void Node::EndSettlingRound(Time now, Actions& actions) {
+  ++counters_.rounds;
+  Expire(now);
+  // A round among peers that still train does not bring the fleet to rest: it does not count.
+  // Alone, it does.
+  if (settle_quiet_ || peers_.empty()) ++settled_;
+  SettlingRound(now, actions);
+}
+
+void Node::Answered(Time now, ExchangeId exchange, bool quiet, Actions& actions) {
+  if (state_ != State::kSettling || phase_ != Phase::kWaiting || paused_) return;
+  if (std::erase(settle_open_, exchange) == 0) return;
+  settle_quiet_ = settle_quiet_ || quiet;
+  // Only a quiet round may end early: peers that train are not asked faster than they answer.
+  if (settle_open_.empty() && settle_quiet_) EndSettlingRound(now, actions);
+}
+
+void Node::Finish(Actions& actions) {
+  state_ = State::kDone;
+  settle_open_.clear();
+  batches_since_publish_ = 0;
+  actions.push_back(Publish{});
+  WaitUntil(kNever, actions);
+}
+
+// --- Messages
+// -------------------------------------------------------------------------------------------------
+
+void Node::On(Time now, const Received& event, Actions& actions) {
+  COVEY_CHECK(phase_ == Phase::kDraining || phase_ == Phase::kWaiting, phase_);
+  const Message& message = *event.message;
+  const std::size_t wanted = tensor::EncodedSize(message.encoding, event.x.size());
+  if (!message.payload || message.payload->size() != wanted) return Drop(DropReason::kWrongSize);
+  if (message.kind == MessageKind::kWeights) {
+    ApplyWeights(now, event, actions);
+  } else {
+    ApplyDeltas(now, event, actions);
+  }
+}
+
+void Node::ApplyWeights(Time now, const Received& event, Actions& actions) {
+  const Message& message = *event.message;
+  if (state_ == State::kJoining) {
+    if (!message.copy) return Drop(DropReason::kJoining);
+    tensor::Decode(message.encoding, message.payload->view(), event.x);
+    ++counters_.weights_applied;
+    state_ = State::kTraining;
+    return Proceed(now, actions);
+  }
+  if (message.copy) return Drop(DropReason::kUnwantedCopy);
+  if (SeenBefore(message)) return Drop(DropReason::kDuplicate);
+  const float gamma = std::min(gamma_, message.gamma_max);
+  tensor::Pull(message.encoding, message.payload->view(), gamma, event.x, event.reply);
+  ++counters_.weights_applied;
+  if (!settings_.reply || message.no_reply) return;
+  ++counters_.deltas_made;
+  actions.push_back(SendDeltas{message.peer, message.exchange});
+}
+
+void Node::ApplyDeltas(Time now, const Received& event, Actions& actions) {
+  const Message& message = *event.message;
+  const auto pending = pending_.find(message.exchange);
+  if (pending == pending_.end() || pending->second.peer != message.peer) {
+    return Drop(DropReason::kNotPending);
+  }
+  pending_.erase(pending);
+  tensor::Subtract(message.encoding, message.payload->view(), event.x);
+  ++counters_.deltas_applied;
+  Answered(now, message.exchange, !message.training, actions);
+}
+
+bool Node::SeenBefore(const Message& message) {
+  const auto entry = seen_.find(message.peer);
+  if (entry == seen_.end())
+    return false;  // it went down since: its link gave up the exchange as well
+  std::deque<ExchangeId>& seen = entry->second;
+  if (std::find(seen.begin(), seen.end(), message.exchange) != seen.end()) return true;
+  seen.push_back(message.exchange);
+  if (seen.size() > kRemembered) seen.pop_front();
+  return false;
+}
+
+void Node::On(Time now, const Nacked& event, Actions& actions) {
+  const auto pending = pending_.find(event.exchange);
+  if (pending == pending_.end() || pending->second.peer != event.peer) return;
+  pending_.erase(pending);
+  ++counters_.nacked;
+  Answered(now, event.exchange, false, actions);
+}
+
+// --- Peers
+// ----------------------------------------------------------------------------------------------------
+
+void Node::On(Time now, const PeerUp& event, Actions& actions) {
+  const auto place = std::lower_bound(peers_.begin(), peers_.end(), event.peer);
+  if (place != peers_.end() && *place == event.peer) return;
+  peers_.insert(place, event.peer);
+  seen_.try_emplace(event.peer);
+  const bool asked = deadline_ != kNever;
+  if (state_ == State::kJoining && phase_ == Phase::kWaiting && !asked) Proceed(now, actions);
+}
+
+void Node::On(Time, const PeerDown& event, Actions&) {
+  std::erase(peers_, event.peer);
+  std::erase(newcomers_, event.peer);
+  seen_.erase(event.peer);
+}
+
+void Node::On(Time, const JoinAsked& event, Actions& actions) {
+  if (state_ == State::kJoining || phase_ == Phase::kNotStarted) return;
+  if (phase_ != Phase::kTraining) return SendCopy(event.peer, actions);
+  if (std::find(newcomers_.begin(), newcomers_.end(), event.peer) == newcomers_.end()) {
+    newcomers_.push_back(event.peer);
+  }
+}
+
+void Node::SendCopy(const PeerKey& peer, Actions& actions) {
+  actions.push_back(SendWeights{peer, ExchangeId{next_exchange_++}, 1.0f, true});
+}
+
+void Node::AskRandomPeer(Time now, Actions& actions) {
+  if (peers_.empty()) return WaitUntil(kNever, actions);
+  actions.push_back(AskToJoin{peers_[static_cast<std::size_t>(stream_.Below(peers_.size()))]});
+  WaitUntil(now + settings_.join_retry, actions);
+}
+
+void Node::SendToRandomPeers(Time now, Actions& actions) {
+  for (std::uint32_t send = 0; send < settings_.sends; ++send) {
+    if (peers_.empty()) {
+      ++counters_.without_peer;
+      continue;
+    }
+    if (settings_.limit_in_flight && YoungInFlight() > settings_.sends) {
+      ++counters_.held_back;
+      continue;
+    }
+    const PeerKey& peer = peers_[static_cast<std::size_t>(stream_.Below(peers_.size()))];
+    const ExchangeId exchange{next_exchange_++};
+    pending_.emplace(exchange, Pending{peer, counters_.rounds, now});
+    ++counters_.weights_started;
+    const float gamma_max = 1.0f / static_cast<float>(settings_.sends + 1);
+    actions.push_back(SendWeights{peer, exchange, gamma_max, false});
+  }
+  while (pending_.size() > kMaxPending) {
+    pending_.erase(pending_.begin());
+    ++counters_.expired;
+  }
+}
+
+std::size_t Node::YoungInFlight() const {
+  std::size_t young = 0;
+  for (auto entry = pending_.rbegin(); entry != pending_.rend(); ++entry) {
+    if (entry->second.round + 2 <= counters_.rounds) break;
+    ++young;
+  }
+  return young;
+}
+
+void Node::Expire(Time now) {
+  while (!pending_.empty() && now - pending_.begin()->second.sent > settings_.pending_for) {
+    pending_.erase(pending_.begin());
+    ++counters_.expired;
+  }
+}
+
+// --- Time and commands
+// ----------------------------------------------------------------------------------------
+
+void Node::WaitUntil(Time until, Actions& actions) {
+  phase_ = Phase::kWaiting;
+  deadline_ = until;
+  actions.push_back(Wait{until});
+}
+
+void Node::On(Time now, const DeadlineReached&, Actions& actions) {
+  if (phase_ != Phase::kWaiting || now < deadline_) return;
+  if (state_ == State::kSettling && !paused_) return EndSettlingRound(now, actions);
+  Proceed(now, actions);
+}
+
+void Node::On(Time now, const Commanded& event, Actions& actions) {
+  switch (event.command) {
+    case Command::kPause:
+      paused_ = true;
+      break;
+    case Command::kResume:
+      paused_ = false;
+      break;
+    case Command::kSettle:
+      stop_training_ = true;
+      break;
+    case Command::kStop:
+      state_ = State::kDone;
+      break;
+  }
+  if (phase_ != Phase::kWaiting) return;
+  // A settling node keeps its round; only what changes its course starts anew.
+  if (event.command == Command::kSettle && state_ != State::kTraining) return;
+  Proceed(now, actions);
+}
+
+}  // namespace covey::consensus
