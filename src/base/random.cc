@@ -3,24 +3,10 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/philox.h"
 #include "covey/base/check.h"
 
 namespace covey {
-namespace {
-
-std::array<std::uint32_t, 4> Philox(std::array<std::uint32_t, 4> c, std::array<std::uint32_t, 2> k) {
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t p0 = std::uint64_t{0xD2511F53} * c[0];
-    const std::uint64_t p1 = std::uint64_t{0xCD9E8D57} * c[2];
-    c = {static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ k[0], static_cast<std::uint32_t>(p1),
-         static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ k[1], static_cast<std::uint32_t>(p0)};
-    k[0] += 0x9E3779B9;
-    k[1] += 0xBB67AE85;
-  }
-  return c;
-}
-
-}  // namespace
 
 Stream::Stream(std::uint64_t seed, std::uint32_t node, Purpose purpose)
     : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
@@ -30,9 +16,9 @@ std::uint32_t Stream::Next32() {
   const std::size_t lane = position_ % 4;
   if (lane == 0) {
     const std::uint64_t counter = position_ / 4;
-    block_ = Philox({static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32),
-                     stream_[0], stream_[1]},
-                    key_);
+    block_ = internal::Philox({static_cast<std::uint32_t>(counter),
+                               static_cast<std::uint32_t>(counter >> 32), stream_[0], stream_[1]},
+                              key_);
   }
   ++position_;
   return block_[lane];
@@ -57,7 +43,8 @@ float Stream::Uniform(float low, float high) {
 
 std::uint64_t Stream::Below(std::uint64_t n) {
   COVEY_CHECK(n > 0, n);
-  const std::uint64_t limit = (0 - n) % n;  // 2^64 mod n: below it a residue would be drawn once too often
+  const std::uint64_t limit =
+      (0 - n) % n;  // 2^64 mod n: below it a residue would be drawn once too often
   for (;;) {
     const std::uint64_t draw = Next64();
     if (draw >= limit) return draw % n;
