@@ -1,0 +1,126 @@
+// The model half of a node: x, the optimizer, the shard and the consensus core, as one object without threads,
+// clocks, sockets or files. The link half is learner/links.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "covey/base/ids.h"
+#include "covey/base/time.h"
+#include "covey/consensus/node.h"
+#include "covey/data/dataset.h"
+#include "covey/data/sampler.h"
+#include "covey/gradient/trainer.h"
+#include "covey/nn/model_spec.h"
+#include "covey/optim/optimizer.h"
+#include "covey/tensor/flat_vector.h"
+
+namespace covey::learner {
+
+struct Settings {
+  std::uint64_t seed = 0;
+  std::uint32_t node = 0;         // keys the streams of this node
+  std::uint32_t init_stream = 0;  // nodes with the same number start from the same parameters
+  ExchangeId first_exchange;
+  consensus::Settings consensus;
+  nn::ModelSpec model;
+  optim::Settings optimizer;
+  std::size_t batch = 32;
+};
+
+// x at the end of a round, with what a reader wants to know about it. Immutable.
+struct Snapshot {
+  std::shared_ptr<const tensor::FlatVector> x;
+  std::uint64_t batches = 0;
+  std::uint64_t rounds = 0;
+  double epochs = 0;
+  consensus::State state = consensus::State::kTraining;
+  double train_loss = 0;      // mean over the samples since the snapshot before; 0 when there were none
+  double train_accuracy = 0;  // the same, measured before each update
+};
+
+// What a restart needs to go on.
+struct Saved {
+  tensor::FlatVector x;
+  std::vector<std::pair<std::string, tensor::FlatVector>> optimizer;
+  std::uint64_t optimizer_steps = 0;
+  std::uint64_t batches = 0;
+  std::uint64_t rounds = 0;
+  data::Sampler::Cursor cursor;
+};
+
+// What the learner asks of its host. Called from within the learner's own calls.
+class Host {
+ public:
+  virtual ~Host() = default;
+  virtual void Send(consensus::Message message) = 0;  // message.peer is the receiver
+  virtual void AskToJoin(const PeerKey& peer) = 0;
+  virtual void Publish(Snapshot snapshot) = 0;
+  virtual std::optional<consensus::Message> Take() = 0;  // next of the FIFO
+};
+
+// What the host has to do next.
+struct Next {
+  enum class Kind : std::uint8_t { kTrain, kWait };
+  Kind kind = Kind::kWait;
+  std::uint32_t batches = 0;  // kTrain: call TrainBatch that often, then Trained
+  Time until = kNever;        // kWait: call OnMail when a message comes, Handle(DeadlineReached) then
+};
+
+// Thread: none; the host serialises all calls.
+// Determinism: same settings, data and sequence of calls: same bits of x.
+class Learner {
+ public:
+  // Requires: valid settings (nn::Validate, optim::Validate), a shard that is not empty.
+  Learner(const Settings& settings, data::Dataset train, data::Indices shard, Host& host);
+
+  // Errors: kData when sizes differ from this model. Before Start.
+  Status Restore(const Saved& saved);
+  Saved Save() const;
+
+  Next Start(Time now);
+  // Peers, commands, deadlines, refusals. While a training phase runs the answer is kTrain with 0 batches:
+  // go on with it.
+  Next Handle(Time now, const consensus::Event& event);
+  // The FIFO holds messages and no training phase runs: they are applied at once.
+  Next OnMail(Time now);
+
+  // One mini-batch of the training phase. A loss that is not finite leaves x unchanged.
+  gradient::StepResult TrainBatch();
+  Next Trained(Time now, std::uint32_t batches);
+
+  Snapshot TakeSnapshot();
+
+  tensor::ConstVectorView x() const { return x_.view(); }
+  const consensus::Node& core() const { return core_; }
+  double epochs() const { return sampler_.epochs(); }
+  std::uint64_t samples() const { return samples_; }  // trained in this life
+
+ private:
+  Next Run(Time now, std::vector<consensus::Action>& actions);
+  void Apply(Time now, const consensus::Message& message, std::vector<consensus::Action>& actions);
+  void SendWeights(const consensus::SendWeights& send);
+  void SendDeltas(const consensus::SendDeltas& send);
+
+  Settings settings_;
+  data::Dataset train_;
+  Host& host_;
+  tensor::FlatVector x_;
+  data::Sampler sampler_;
+  gradient::Trainer trainer_;
+  consensus::Node core_;
+  SharedBuffer encoded_;                  // x as it is now; null after x has moved
+  std::shared_ptr<AlignedBuffer> reply_;  // filled by the message that was applied last
+  std::vector<consensus::Action> actions_;
+  Next next_;
+  std::uint64_t samples_ = 0;
+  double loss_sum_ = 0;  // since the last snapshot
+  std::uint64_t correct_ = 0;
+  std::uint64_t seen_ = 0;
+};
+
+}  // namespace covey::learner

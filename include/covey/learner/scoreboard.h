@@ -1,0 +1,65 @@
+// How good a node's model is and was: evaluations of published snapshots, and the best of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "covey/data/dataset.h"
+#include "covey/gradient/evaluator.h"
+#include "covey/learner/learner.h"
+#include "covey/nn/model_spec.h"
+
+namespace covey::learner {
+
+// One evaluation. Units: loss in nats a sample, accuracy in [0, 1], epoch in passes over the shard.
+struct Score {
+  double epoch = 0;
+  std::uint64_t batches = 0;
+  gradient::Evaluation validation;
+  double train_loss = 0;
+  double train_accuracy = 0;
+};
+
+// What a run reports of a node (DESIGN, section 9): the model at its best evaluation on the validation set and the
+// last one, both measured on the test set. Without a test set the test figures are absent.
+struct FinalScores {
+  Score best;
+  Score last;
+  std::optional<gradient::Evaluation> best_test;
+  std::optional<gradient::Evaluation> last_test;
+};
+
+// Best: highest validation accuracy; of equals the one with the lower loss, then the earlier one.
+// Cost: one forward pass over the validation set a score; holds one copy of the best x.
+// Thread: one; in the daemon the evaluator's.
+class Scoreboard {
+ public:
+  // `validation` are rows of `train`; empty: nothing is scored before Finish, and the last model is the best.
+  Scoreboard(const nn::ModelSpec& model, data::Dataset train, data::Indices validation,
+             std::optional<data::Dataset> test);
+
+  Score Evaluate(const Snapshot& snapshot);
+
+  // Scores the settled model as well, then measures best and last on the test set.
+  FinalScores Finish(const Snapshot& settled);
+
+  // Goes on from a checkpoint.
+  void Restore(const Score& best, std::shared_ptr<const tensor::FlatVector> best_x);
+  const std::optional<Score>& best() const { return best_; }
+  const std::shared_ptr<const tensor::FlatVector>& best_x() const { return best_x_; }
+
+ private:
+  std::optional<gradient::Evaluation> Test(const tensor::FlatVector& x);
+
+  data::Dataset train_;
+  data::Indices validation_;
+  std::optional<data::Dataset> test_;
+  data::Indices test_rows_;
+  gradient::Evaluator evaluator_;
+  std::optional<Score> best_;
+  std::shared_ptr<const tensor::FlatVector> best_x_;
+};
+
+}  // namespace covey::learner

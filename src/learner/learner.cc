@@ -1,0 +1,196 @@
+#include "covey/learner/learner.h"
+
+#include <cstring>
+#include <utility>
+
+#include "covey/base/check.h"
+#include "covey/base/random.h"
+#include "covey/nn/initialise.h"
+
+namespace covey::learner {
+namespace {
+
+constexpr tensor::Encoding kEncoding = tensor::Encoding::kFloat32;
+
+tensor::FlatVector InitialParameters(const Settings& settings) {
+  tensor::FlatVector x(nn::LayoutOf(settings.model).size());
+  Stream stream(settings.seed, settings.init_stream, Purpose::kInit);
+  nn::Initialise(settings.model, stream, x.view());
+  return x;
+}
+
+}  // namespace
+
+Learner::Learner(const Settings& settings, data::Dataset train, data::Indices shard, Host& host)
+    : settings_(settings),
+      train_(std::move(train)),
+      host_(host),
+      x_(InitialParameters(settings)),
+      sampler_(std::move(shard), settings.batch, settings.seed, settings.node),
+      trainer_(settings.model, settings.optimizer, settings.batch),
+      core_(settings.consensus, Stream(settings.seed, settings.node, Purpose::kPeers),
+            settings.first_exchange) {
+  trainer_.optimizer().Mixed(x_.view());  // the reference of the first round's displacement
+}
+
+Status Learner::Restore(const Saved& saved) {
+  if (saved.x.size() != x_.size()) {
+    return Fail(ErrorCode::kData, "checkpoint",
+                "holds " + std::to_string(saved.x.size()) + " parameters, the model has " +
+                    std::to_string(x_.size()));
+  }
+  for (auto& slot : trainer_.optimizer().state()) {
+    bool found = false;
+    for (const auto& [name, values] : saved.optimizer) {
+      if (name != slot.name || values.size() != slot.values.size()) continue;
+      std::memcpy(slot.values.data(), values.data(), values.size() * sizeof(float));
+      found = true;
+    }
+    if (!found) {
+      return Fail(ErrorCode::kData, "checkpoint",
+                  "has no optimizer state '" + std::string(slot.name) + "' of this size",
+                  "the optimizer was changed: start with an empty state directory");
+    }
+  }
+  x_ = saved.x.Clone();
+  trainer_.optimizer().RestoreSteps(saved.optimizer_steps);
+  sampler_.Seek(saved.cursor);
+  core_.Restore(saved.batches, saved.rounds);
+  return {};
+}
+
+Saved Learner::Save() const {
+  Saved saved;
+  saved.x = x_.Clone();
+  for (const auto& slot : trainer_.optimizer().state()) {
+    tensor::FlatVector copy(slot.values.size());
+    std::memcpy(copy.data(), slot.values.data(), slot.values.size() * sizeof(float));
+    saved.optimizer.emplace_back(std::string(slot.name), std::move(copy));
+  }
+  saved.optimizer_steps = trainer_.optimizer().steps();
+  saved.batches = core_.counters().batches;
+  saved.rounds = core_.counters().rounds;
+  saved.cursor = sampler_.cursor();
+  return saved;
+}
+
+Next Learner::Start(Time now) { return Handle(now, consensus::Started{}); }
+
+Next Learner::Handle(Time now, const consensus::Event& event) {
+  actions_.clear();
+  if (next_.kind == Next::Kind::kTrain) next_.batches = 0;
+  core_.Handle(now, event, actions_);
+  return Run(now, actions_);
+}
+
+Next Learner::OnMail(Time now) {
+  COVEY_CHECK(next_.kind == Next::Kind::kWait, next_.batches);
+  actions_.clear();
+  while (next_.kind == Next::Kind::kWait) {
+    const std::optional<consensus::Message> message = host_.Take();
+    if (!message) break;
+    Apply(now, *message, actions_);
+    Run(now, actions_);
+  }
+  return next_;
+}
+
+gradient::StepResult Learner::TrainBatch() {
+  encoded_.reset();
+  const gradient::StepResult result = trainer_.Step(x_.view(), train_, sampler_.Next());
+  samples_ += result.samples;
+  seen_ += result.samples;
+  loss_sum_ += result.loss_sum;
+  correct_ += result.correct;
+  return result;
+}
+
+Next Learner::Trained(Time now, std::uint32_t batches) {
+  return Handle(now, consensus::Trained{batches});
+}
+
+Next Learner::Run(Time now, std::vector<consensus::Action>& actions) {
+  // The list grows while it runs: draining the FIFO makes new actions.
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    const consensus::Action action = actions[i];
+    if (const auto* train = std::get_if<consensus::Train>(&action)) {
+      next_ = Next{Next::Kind::kTrain, train->batches, kNever};
+    } else if (const auto* wait = std::get_if<consensus::Wait>(&action)) {
+      next_ = Next{Next::Kind::kWait, 0, wait->until};
+    } else if (std::get_if<consensus::Drain>(&action) != nullptr) {
+      while (const auto message = host_.Take()) Apply(now, *message, actions);
+      trainer_.optimizer().Mixed(x_.view());
+      core_.Handle(now, consensus::Drained{}, actions);
+    } else if (const auto* weights = std::get_if<consensus::SendWeights>(&action)) {
+      SendWeights(*weights);
+    } else if (const auto* ask = std::get_if<consensus::AskToJoin>(&action)) {
+      host_.AskToJoin(ask->peer);
+    } else if (std::get_if<consensus::Publish>(&action) != nullptr) {
+      host_.Publish(TakeSnapshot());
+    }
+  }
+  actions.clear();
+  return next_;
+}
+
+void Learner::Apply(Time now, const consensus::Message& message,
+                    std::vector<consensus::Action>& actions) {
+  encoded_.reset();
+  const std::size_t size = tensor::EncodedSize(message.encoding, x_.size());
+  if (!reply_ || reply_->size() != size) reply_ = std::make_shared<AlignedBuffer>(size);
+  const std::size_t before = actions.size();
+  core_.Handle(now, consensus::Received{&message, x_.view(), reply_->view()}, actions);
+  // The reply buffer is overwritten by the next message, so its answer leaves at once.
+  for (std::size_t i = before; i < actions.size(); ++i) {
+    if (const auto* deltas = std::get_if<consensus::SendDeltas>(&actions[i])) SendDeltas(*deltas);
+  }
+}
+
+void Learner::SendWeights(const consensus::SendWeights& send) {
+  if (!encoded_) {
+    auto buffer = std::make_shared<AlignedBuffer>(tensor::EncodedSize(kEncoding, x_.size()));
+    tensor::Encode(kEncoding, x_.view(), buffer->view());
+    encoded_ = std::move(buffer);
+  }
+  consensus::Message message;
+  message.kind = consensus::MessageKind::kWeights;
+  message.peer = send.peer;
+  message.exchange = send.exchange;
+  message.gamma_max = send.gamma_max;
+  message.no_reply = send.copy;
+  message.copy = send.copy;
+  message.training = core_.state() == consensus::State::kTraining;
+  message.encoding = kEncoding;
+  message.payload = encoded_;
+  host_.Send(std::move(message));
+}
+
+void Learner::SendDeltas(const consensus::SendDeltas& send) {
+  consensus::Message message;
+  message.kind = consensus::MessageKind::kDeltas;
+  message.peer = send.peer;
+  message.exchange = send.exchange;
+  message.training = core_.state() == consensus::State::kTraining;
+  message.encoding = kEncoding;
+  message.payload = std::move(reply_);
+  host_.Send(std::move(message));
+}
+
+Snapshot Learner::TakeSnapshot() {
+  Snapshot snapshot;
+  snapshot.x = std::make_shared<const tensor::FlatVector>(x_.Clone());
+  snapshot.batches = core_.counters().batches;
+  snapshot.rounds = core_.counters().rounds;
+  snapshot.epochs = sampler_.epochs();
+  snapshot.state = core_.state();
+  if (seen_ > 0) {
+    snapshot.train_loss = loss_sum_ / static_cast<double>(seen_);
+    snapshot.train_accuracy = static_cast<double>(correct_) / static_cast<double>(seen_);
+  }
+  loss_sum_ = 0;
+  correct_ = 0;
+  seen_ = 0;
+  return snapshot;
+}
+
+}  // namespace covey::learner

@@ -1,0 +1,66 @@
+#include "covey/learner/scoreboard.h"
+
+#include <numeric>
+#include <utility>
+
+namespace covey::learner {
+namespace {
+
+bool Better(const Score& candidate, const Score& best) {
+  if (candidate.validation.accuracy != best.validation.accuracy) {
+    return candidate.validation.accuracy > best.validation.accuracy;
+  }
+  return candidate.validation.loss < best.validation.loss;
+}
+
+}  // namespace
+
+Scoreboard::Scoreboard(const nn::ModelSpec& model, data::Dataset train, data::Indices validation,
+                       std::optional<data::Dataset> test)
+    : train_(std::move(train)),
+      validation_(std::move(validation)),
+      test_(std::move(test)),
+      evaluator_(model) {
+  if (test_) {
+    test_rows_.resize(test_->size());
+    std::iota(test_rows_.begin(), test_rows_.end(), 0u);
+  }
+}
+
+Score Scoreboard::Evaluate(const Snapshot& snapshot) {
+  Score score;
+  score.epoch = snapshot.epochs;
+  score.batches = snapshot.batches;
+  score.train_loss = snapshot.train_loss;
+  score.train_accuracy = snapshot.train_accuracy;
+  if (!validation_.empty()) {
+    score.validation = evaluator_.Run(snapshot.x->view(), train_, validation_);
+  }
+  if (!best_ || validation_.empty() || Better(score, *best_)) {
+    best_ = score;
+    best_x_ = snapshot.x;
+  }
+  return score;
+}
+
+FinalScores Scoreboard::Finish(const Snapshot& settled) {
+  FinalScores final_scores;
+  final_scores.last = Evaluate(settled);
+  final_scores.last_test = Test(*settled.x);
+  final_scores.best = *best_;
+  final_scores.best_test =
+      best_x_ == settled.x ? final_scores.last_test : Test(*best_x_);
+  return final_scores;
+}
+
+void Scoreboard::Restore(const Score& best, std::shared_ptr<const tensor::FlatVector> best_x) {
+  best_ = best;
+  best_x_ = std::move(best_x);
+}
+
+std::optional<gradient::Evaluation> Scoreboard::Test(const tensor::FlatVector& x) {
+  if (!test_) return std::nullopt;
+  return evaluator_.Run(x.view(), *test_, test_rows_);
+}
+
+}  // namespace covey::learner
