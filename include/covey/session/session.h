@@ -1,0 +1,193 @@
+// One link to a peer: hello, chunks under credit, gates, reassembly, time-outs. No I/O, no clock, no thread.
+//
+//   waiting --hello passed--> ready --+--> closed
+//      \---- refused (version, fleet, model, key) --/
+//
+// The dialling side says hello first, the listening side answers. Whoever finds that the other does not fit
+// answers NACK with reason and text instead; nothing is exchanged on that link then.
+// Credit: a peer may have `credit` chunks under way. CREDIT reports how many were taken since the link came up,
+// so that a report which is lost is made good by the next.
+// Limits: one incoming message at a time, its buffer from the host's budget; queues as in Outgoing.
+// Errors: whatever a peer does wrong is counted in Counters::rejected under its own reason. A message that fails
+// a gate is answered NACK and skipped; a peer that breaks the protocol is answered NACK and BYE, and the session
+// closes.
+// Thread: none; the caller serialises.  Determinism: a function of the settings and the calls.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "covey/consensus/message.h"
+#include "covey/session/counters.h"
+#include "covey/session/incoming.h"
+#include "covey/session/outgoing.h"
+#include "covey/session/settings.h"
+#include "covey/transport/transport.h"
+#include "covey/wire/bodies.h"
+#include "covey/wire/envelope.h"
+
+namespace covey::session {
+
+enum class State : std::uint8_t {
+  kWaiting,  // for the peer's hello
+  kReady,
+  kRefused,  // one side refused the other; held for a while so that it is not dialled again at once
+  kClosed,   // to be thrown away
+};
+
+std::string_view Name(State state);
+
+class Session;
+
+// Whether a DELTAS may come.
+enum class Expected : std::uint8_t { kNo, kYes, kAnswered };
+
+// What a session asks and tells its owner, who may call Enqueue, AskToJoin and Nack of any session from within,
+// but destroy none.
+class Host {
+ public:
+  virtual ~Host() = default;
+
+  virtual transport::SendResult SendFrame(transport::LinkId link, ByteView header,
+                                          ByteView body) = 0;
+  virtual Expected Expects(const PeerKey& peer, ExchangeId exchange) = 0;
+  // Takes `bytes` for a reassembly buffer from the budget. Returns: false when there is no room now.
+  virtual bool Reserve(std::size_t bytes) = 0;
+  virtual void Release(std::size_t bytes) = 0;
+
+  virtual void OnReady(Session& session) = 0;
+  virtual void OnRefused(Session& session, wire::Reason reason, const std::string& text) = 0;
+  virtual void OnJoinAsked(Session& session) = 0;
+  // A message that passed every gate.
+  virtual void OnMessage(Session& session, consensus::Message message) = 0;
+  // The peer refused what we sent, or (kReplaced) we overtook it ourselves.
+  virtual void OnNacked(Session& session, consensus::MessageKind kind, ExchangeId exchange,
+                        wire::Reason reason) = 0;
+};
+
+class Session {
+ public:
+  // Requires: Validate(settings). All references outlive the session.
+  Session(const Settings& settings, const wire::BodyCodec& codec, const transport::LinkInfo& link,
+          Host& host, Counters& counters, Time now);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // Says hello when we dialled. Once, before all else.
+  void Start();
+  void OnFrame(Time now, ByteView frame);
+  // Does what is due: retries, pings, time-outs.
+  void Tick(Time now);
+  // Returns: when Tick has something to do next.
+  Time NextDeadline() const;
+
+  // Requires: ready; payload = EncodedSize bytes.
+  void Enqueue(Time now, consensus::Message message);
+  // Repeats hello with `join`. Requires: ready.
+  void AskToJoin(Time now);
+  // Tells the peer that a message of it was refused after its delivery.
+  void Nack(Time now, consensus::MessageKind kind, ExchangeId exchange, wire::Reason reason);
+  // Says BYE, best effort, and closes.
+  void Goodbye(std::string reason);
+  // Closes without a word; what waits stays for TakeUnsent.
+  void Close(std::string reason);
+  std::vector<consensus::Message> TakeUnsent() { return outgoing_.TakeAll(); }
+
+  State state() const { return state_; }
+  const transport::LinkInfo& link() const { return link_; }
+  const wire::Hello& peer() const { return peer_; }  // its hello; requires: ready now or before
+  Time since() const { return since_; }              // of the present state
+  std::optional<Duration> rtt() const { return rtt_; }
+  Time last_message() const { return last_message_; }    // delivered; 0: none
+  const std::string& reason() const { return reason_; }  // why refused or closed
+
+ private:
+  struct PendingNack {
+    ExchangeId exchange;
+    wire::Nack nack;
+  };
+
+  void Become(State state, std::string reason);
+  void Reject(wire::Reason reason);  // counts
+  void RejectMessage(wire::Reason reason, const wire::Envelope& envelope,
+                     std::optional<consensus::MessageKind> kind);
+  void Refuse(wire::Reason reason, std::string text);  // the peer does not fit: NACK, kRefused
+  void Violate(wire::Reason reason,
+               std::string text);  // the peer broke the protocol: NACK, BYE, closed
+
+  void Handle(const wire::Envelope& envelope, ByteView body);
+  void OnHello(const wire::Envelope& envelope, ByteView body);
+  void OnFirstHello(const wire::Envelope& envelope, wire::Hello hello);
+  void OnLaterHello(const wire::Hello& hello);
+  void OnBegin(const wire::Envelope& envelope, ByteView body);
+  void OnChunk(const wire::Envelope& envelope, ByteView body);
+  void OnCredit(const wire::Envelope& envelope);
+  void OnNack(const wire::Envelope& envelope, ByteView body);
+  void OnPing(const wire::Envelope& envelope);
+  void OnPong(const wire::Envelope& envelope);
+  void Finish();
+  void AbortIncoming();
+
+  bool ChecksumHolds(const wire::Envelope& envelope, ByteView body) const;
+  std::optional<wire::Reason> AddressGate(const wire::Envelope& envelope) const;
+  std::optional<wire::Reason> BeginGate(const wire::Envelope& envelope,
+                                        const wire::Begin& begin) const;
+
+  void Pump();
+  bool PumpControl();
+  bool PumpFront();
+  bool SendControl(wire::FrameKind kind, ExchangeId exchange, std::uint32_t index, ByteView body);
+  bool SendHello();
+  bool Send(wire::Envelope envelope, ByteView body);
+  wire::Envelope Header(wire::FrameKind kind) const;
+  void QueueNack(ExchangeId exchange, wire::Nack nack);
+  std::uint32_t available() const { return peer_.credit - (sent_ - acknowledged_); }
+  bool CreditDue() const;
+  void CheckTransfers();
+
+  const Settings& settings_;
+  const wire::BodyCodec& codec_;
+  const transport::LinkInfo link_;
+  Host& host_;
+  Counters& counters_;
+
+  State state_ = State::kWaiting;
+  std::string reason_;
+  Time now_{};
+  Time since_{};
+  Time last_heard_{};
+  Time last_ping_{};
+  Time last_message_{};
+  Time last_join_{};
+  bool joined_ = false;
+  std::optional<Duration> rtt_;
+  std::uint64_t ping_nonce_ = 0;
+  wire::Hello peer_;
+  std::uint8_t version_ = wire::kProtocolMax;
+
+  // Frames to be sent besides messages.
+  bool hello_due_ = false;
+  bool ping_due_ = false;
+  bool join_due_ = false;
+  std::optional<std::uint64_t> pong_due_;
+  std::deque<PendingNack> nacks_;
+  bool blocked_ = false;  // the transport was full
+
+  // Chunks of ours.
+  Outgoing outgoing_;
+  std::uint32_t sent_ = 0;          // since the link came up, mod 2^32
+  std::uint32_t acknowledged_ = 0;  // of these, taken by the peer
+  Time out_progress_{};             // last chunk that left, or the queue was empty
+
+  // Chunks of the peer.
+  Incoming incoming_;
+  std::optional<ExchangeId> skipping_;  // a refused message, whose chunks are still arriving
+  std::uint32_t taken_ = 0;
+  std::uint32_t reported_ = 0;  // of these, told to the peer
+};
+
+}  // namespace covey::session
