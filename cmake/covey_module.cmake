@@ -1,8 +1,8 @@
 # covey_module(NAME [PORTABLE] [USES module...] [THIRD_PARTY target...])
 #
-# One module = headers in include/covey/NAME, sources and private headers in src/NAME, target covey_NAME.
-# USES is the module's row in the table of docs/architecture.md; tests/tidy reads these calls and holds every
-# include against them. PORTABLE modules compile without exceptions and RTTI.
+# One module = headers in include/covey/NAME, sources and private headers in src/NAME, target
+# covey_NAME. USES is the module's row in the table of docs/architecture.md; tests/tidy reads these
+# calls and holds every include against them. PORTABLE modules compile without exceptions and RTTI.
 function(covey_module name)
   cmake_parse_arguments(arg "PORTABLE" "" "USES;THIRD_PARTY" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)

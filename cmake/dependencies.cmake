@@ -1,4 +1,5 @@
-# Third-party libraries, all from Debian 12. Their headers are system headers: our warnings stop at our code.
+# Third-party libraries, all from Debian 12. Their headers are system headers: our warnings stop at
+# our code.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)

@@ -1,4 +1,5 @@
-# The module table (docs/architecture.md). A module may include what its row names and what those rows allow.
+# The module table (docs/architecture.md). A module may include what its row names and what those
+# rows allow.
 covey_module(base PORTABLE)
 covey_module(log USES base THIRD_PARTY spdlog::spdlog)
 covey_module(tensor PORTABLE USES base THIRD_PARTY Eigen3::Eigen covey_hwy)
@@ -14,7 +15,8 @@ covey_module(faults PORTABLE USES session transport)
 covey_module(gradient USES nn optim data)
 covey_module(metrics USES base)
 covey_module(learner USES consensus session wire_pb gradient faults metrics)
-covey_module(store USES nn optim data consensus THIRD_PARTY covey_proto nlohmann_json::nlohmann_json)
+covey_module(store USES nn optim data consensus
+  THIRD_PARTY covey_proto nlohmann_json::nlohmann_json)
 covey_module(config USES base nn optim data consensus THIRD_PARTY yaml-cpp)
 covey_module(setup USES learner config)
 covey_module(node USES setup learner store config log THIRD_PARTY Threads::Threads)
@@ -22,4 +24,5 @@ covey_module(transport_zmq USES transport log THIRD_PARTY PkgConfig::ZMQ Threads
 covey_module(api USES wire_pb THIRD_PARTY PkgConfig::ZMQ covey_proto)
 covey_module(control USES api node THIRD_PARTY Threads::Threads)
 covey_module(simulate USES setup learner store config)
-covey_module(harness USES simulate api metrics THIRD_PARTY nlohmann_json::nlohmann_json Threads::Threads)
+covey_module(harness USES simulate api metrics
+  THIRD_PARTY nlohmann_json::nlohmann_json Threads::Threads)

@@ -24,7 +24,8 @@ target_compile_definitions(covey_options INTERFACE $<$<CONFIG:Release>:EIGEN_NO_
 
 if(COVEY_SANITIZE)
   # vptr checks need RTTI, which portable modules are built without.
-  add_compile_options(-fsanitize=${COVEY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
+  add_compile_options(-fsanitize=${COVEY_SANITIZE} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${COVEY_SANITIZE})
   if(COVEY_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize=vptr)

@@ -53,7 +53,7 @@ std::string FormatByteCount(ByteCount count) {
 
 AlignedBuffer::AlignedBuffer(std::size_t size) : size_(size) {
   if (size == 0) return;
-  data_ = static_cast<std::byte*>(::operator new(size, std::align_val_t{kAlignment}));
+  data_ = static_cast<std::byte*>(::operator new (size, std::align_val_t{kAlignment}));
 }
 
 AlignedBuffer::AlignedBuffer(AlignedBuffer&& other) noexcept
@@ -66,7 +66,7 @@ AlignedBuffer& AlignedBuffer::operator=(AlignedBuffer&& other) noexcept {
 }
 
 AlignedBuffer::~AlignedBuffer() {
-  if (data_ != nullptr) ::operator delete(data_, std::align_val_t{kAlignment});
+  if (data_ != nullptr) ::operator delete (data_, std::align_val_t{kAlignment});
 }
 
 #if defined(__SSE4_2__)

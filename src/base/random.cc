@@ -43,8 +43,8 @@ float Stream::Uniform(float low, float high) {
 
 std::uint64_t Stream::Below(std::uint64_t n) {
   COVEY_CHECK(n > 0, n);
-  const std::uint64_t limit =
-      (0 - n) % n;  // 2^64 mod n: below it a residue would be drawn once too often
+  // 2^64 mod n: below it a residue would be drawn once too often.
+  const std::uint64_t limit = (0 - n) % n;
   for (;;) {
     const std::uint64_t draw = Next64();
     if (draw >= limit) return draw % n;

@@ -6,7 +6,8 @@
 namespace covey {
 namespace {
 
-// Section 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64 primes.
+// Section 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64
+// primes.
 constexpr std::array<std::uint32_t, 64> kRound = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -81,7 +82,8 @@ Digest Sha256::Finish() {
   const std::byte zero{0};
   while (length_ % 64 != 56) Update(ByteView(&zero, 1));
   std::array<std::byte, 8> big;
-  for (std::size_t i = 0; i < 8; ++i) big[i] = static_cast<std::byte>((bits >> (56 - 8 * i)) & 0xff);
+  for (std::size_t i = 0; i < 8; ++i)
+    big[i] = static_cast<std::byte>((bits >> (56 - 8 * i)) & 0xff);
   Update(ByteView(big));
   Digest digest;
   for (std::size_t i = 0; i < 32; ++i) {

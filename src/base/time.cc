@@ -24,8 +24,8 @@ constexpr std::array<Unit, 6> kUnits = {{{"h", 3600'000'000'000},
 
 Result<Duration> ParseDuration(std::string_view text) {
   double number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number,
-                                              std::chars_format::fixed);
+  const auto [end, failure] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   if (failure == std::errc{} && number >= 0) {
     for (const Unit& candidate : kUnits) {

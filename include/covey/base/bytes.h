@@ -30,7 +30,8 @@ Result<ByteCount> ParseByteCount(std::string_view text);
 // Returns: the shortest exact form with a binary unit ("64KiB"), else bytes ("65537B").
 std::string FormatByteCount(ByteCount count);
 
-// Loads and stores of fixed-width unsigned integers, little-endian on every machine, at any alignment.
+// Loads and stores of fixed-width unsigned integers, little-endian on every machine, at any
+// alignment.
 template <class T>
 T LoadLittle(const std::byte* from) {
   T value;
@@ -54,7 +55,8 @@ void StoreLittle(std::byte* to, T value) {
 
 // A byte buffer aligned to 64 bytes: what messages and model-sized scratch live in.
 //
-// Thread: const once shared (SharedBuffer), so that a sender and a network thread may hold one together.
+// Thread: const once shared (SharedBuffer), so that a sender and a network thread may hold one
+// together.
 class AlignedBuffer {
  public:
   static constexpr std::size_t kAlignment = 64;

@@ -37,10 +37,10 @@ std::string CheckValues(const Ts&... values) {
 }  // namespace covey::internal
 
 // COVEY_CHECK(condition, values...): values may be numbers, enums or strings.
-#define COVEY_CHECK(condition, ...)                                                      \
-  do {                                                                                   \
-    if (!(condition)) [[unlikely]] {                                                     \
-      ::covey::internal::CheckFailed(__FILE__, __LINE__, #condition, #__VA_ARGS__,       \
-                                     ::covey::internal::CheckValues(__VA_ARGS__));       \
-    }                                                                                    \
+#define COVEY_CHECK(condition, ...)                                                \
+  do {                                                                             \
+    if (!(condition)) [[unlikely]] {                                               \
+      ::covey::internal::CheckFailed(__FILE__, __LINE__, #condition, #__VA_ARGS__, \
+                                     ::covey::internal::CheckValues(__VA_ARGS__)); \
+    }                                                                              \
   } while (false)

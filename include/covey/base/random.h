@@ -1,9 +1,10 @@
 // Counter-based random streams, keyed by (seed, node, purpose).
 //
 // Equation: block i of a stream = Philox4x32-10(key = (seed, node, purpose), counter = i).
-// Determinism: the same key and position give the same numbers on every machine; std::*_distribution is
-// implementation-defined and therefore not used anywhere in Covey.
-// Source: Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC'11, section 3.2.
+// Determinism: the same key and position give the same numbers on every machine;
+// std::*_distribution is implementation-defined and therefore not used anywhere in Covey.
+// Source: Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3", SC'11,
+// section 3.2.
 // Where we differ: node and purpose take the upper half of the counter.
 #pragma once
 
@@ -26,7 +27,7 @@ enum class Purpose : std::uint32_t {
   kSpeed = 7,      // simulated speed of nodes
   kSwarm = 8,      // drawn faults of swarm tests
   kTest = 9,
-  kSession = 10,   // session and exchange ids in the simulator
+  kSession = 10,  // session and exchange ids in the simulator
 };
 
 class Stream {
@@ -35,15 +36,15 @@ class Stream {
 
   std::uint32_t Next32();
   std::uint64_t Next64();
-  double Uniform();                            // [0, 1), 53 bits
-  float Uniform(float low, float high);        // [low, high)
-  std::uint64_t Below(std::uint64_t n);        // [0, n), unbiased; requires n > 0
-  double Normal();                             // mean 0, variance 1 (Box-Muller)
-  double Gamma(double shape);                  // scale 1 (Marsaglia & Tsang 2000); requires shape > 0
+  double Uniform();                      // [0, 1), 53 bits
+  float Uniform(float low, float high);  // [low, high)
+  std::uint64_t Below(std::uint64_t n);  // [0, n), unbiased; requires n > 0
+  double Normal();                       // mean 0, variance 1 (Box-Muller)
+  double Gamma(double shape);            // scale 1 (Marsaglia & Tsang 2000); requires shape > 0
   bool Chance(double probability) { return Uniform() < probability; }
 
   template <class T>
-  void Shuffle(std::span<T> items) {           // Fisher-Yates
+  void Shuffle(std::span<T> items) {  // Fisher-Yates
     for (std::size_t i = items.size(); i > 1; --i) {
       std::swap(items[i - 1], items[static_cast<std::size_t>(Below(i))]);
     }

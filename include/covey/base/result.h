@@ -8,7 +8,8 @@
 
 namespace covey {
 
-// What kind of failure, each with the exit code of a program that ends because of it (BSD sysexits).
+// What kind of failure, each with the exit code of a program that ends because of it (BSD
+// sysexits).
 enum class ErrorCode : int {
   kUsage = 64,         // command line
   kData = 65,          // a data set or model file has the wrong content
@@ -23,7 +24,8 @@ enum class ErrorCode : int {
   kConfig = 78,        // configuration
 };
 
-// A failure: where it happened (file:line:col, peer, flag), what is wrong (got, wanted), and what to do about it.
+// A failure: where it happened (file:line:col, peer, flag), what is wrong (got, wanted), and what
+// to do about it.
 struct Error {
   ErrorCode code = ErrorCode::kSoftware;
   std::string where;
@@ -40,8 +42,7 @@ using Status = Result<void>;
 
 inline tl::unexpected<Error> Fail(ErrorCode code, std::string where, std::string what,
                                   std::string hint = {}) {
-  return tl::unexpected<Error>(
-      Error{code, std::move(where), std::move(what), std::move(hint)});
+  return tl::unexpected<Error>(Error{code, std::move(where), std::move(what), std::move(hint)});
 }
 
 inline int ExitCode(const Error& error) { return static_cast<int>(error.code); }

@@ -1,4 +1,5 @@
-// Durations with units, and points on a monotonic axis that the host provides. Nothing here reads a clock.
+// Durations with units, and points on a monotonic axis that the host provides. Nothing here reads a
+// clock.
 #pragma once
 
 #include <chrono>
@@ -16,15 +17,14 @@ using Time = Duration;
 
 inline constexpr Time kNever = Time::max();
 
-// Parses "10s", "250ms", "5us", "1.5h", "2min" (decimal number, unit required, not negative, below 290 years).
+// Parses "10s", "250ms", "5us", "1.5h", "2min" (decimal number, unit required, not negative, below
+// 290 years).
 // Errors: kConfig with what was got and an example.
 Result<Duration> ParseDuration(std::string_view text);
 // Returns: the shortest exact form ("250ms", "10s", "2min").
 std::string FormatDuration(Duration duration);
 
-inline double Seconds(Duration duration) {
-  return std::chrono::duration<double>(duration).count();
-}
+inline double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 inline Duration FromSeconds(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
