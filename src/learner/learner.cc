@@ -5,7 +5,6 @@
 
 #include "covey/base/check.h"
 #include "covey/base/random.h"
-#include "covey/nn/initialise.h"
 
 namespace covey::learner {
 namespace {
@@ -26,7 +25,7 @@ Learner::Learner(const Settings& settings, data::Dataset train, data::Indices sh
       train_(std::move(train)),
       host_(host),
       x_(InitialParameters(settings)),
-      sampler_(std::move(shard), settings.batch, settings.seed, settings.node),
+      sampler_(std::move(shard), {settings.batch, settings.seed, settings.node}),
       trainer_(settings.model, settings.optimizer, settings.batch),
       core_(settings.consensus, Stream(settings.seed, settings.node, Purpose::kPeers),
             settings.first_exchange) {
@@ -52,14 +51,14 @@ Status Learner::Restore(const Saved& saved) {
                   "the optimizer was changed: start with an empty state directory");
     }
   }
+  if (Status placed = sampler_.Seek(saved.cursor); !placed) return placed;
   x_ = saved.x.Clone();
   trainer_.optimizer().RestoreSteps(saved.optimizer_steps);
-  sampler_.Seek(saved.cursor);
   core_.Restore(saved.batches, saved.rounds);
   return {};
 }
 
-Saved Learner::Save() const {
+Saved Learner::Save() {
   Saved saved;
   saved.x = x_.Clone();
   for (const auto& slot : trainer_.optimizer().state()) {

@@ -48,8 +48,7 @@ FinalScores Scoreboard::Finish(const Snapshot& settled) {
   final_scores.last = Evaluate(settled);
   final_scores.last_test = Test(*settled.x);
   final_scores.best = *best_;
-  final_scores.best_test =
-      best_x_ == settled.x ? final_scores.last_test : Test(*best_x_);
+  final_scores.best_test = best_x_ == settled.x ? final_scores.last_test : Test(*best_x_);
   return final_scores;
 }
 

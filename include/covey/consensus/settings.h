@@ -12,7 +12,7 @@ namespace covey::consensus {
 struct Settings {
   std::uint32_t batches = 10;  // N: mini-batches of local training in a round, at least 1
   std::uint32_t sends = 1;     // M: WEIGHTS sent in a round; 0 isolates the node (it still answers)
-  std::optional<float> gamma;  // step of an exchange, (0, 1]; unset: 1/(M+1)
+  std::optional<float> gamma{};  // step of an exchange, (0, 1]; unset: 1/(M+1)
   bool reply = true;           // answer WEIGHTS with DELTAS
   bool limit_in_flight = true;  // at most M+1 own exchanges younger than two rounds
   Duration pending_for =
@@ -26,7 +26,7 @@ struct Settings {
   Duration settle_patience =
       std::chrono::seconds(30);       // ends the tail when peers never stop training
   std::uint64_t publish_batches = 0;  // a snapshot after every so many batches; 0: only at the end
-  FifoLimits fifo;
+  FifoLimits fifo{};
 };
 
 // Returns: the gamma that the settings mean. Source: consensus-theory measurements; M replies of a

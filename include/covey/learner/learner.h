@@ -15,7 +15,7 @@
 #include "covey/data/dataset.h"
 #include "covey/data/sampler.h"
 #include "covey/gradient/trainer.h"
-#include "covey/nn/model_spec.h"
+#include "covey/nn/model.h"
 #include "covey/optim/optimizer.h"
 #include "covey/tensor/flat_vector.h"
 
@@ -39,7 +39,7 @@ struct Snapshot {
   std::uint64_t rounds = 0;
   double epochs = 0;
   consensus::State state = consensus::State::kTraining;
-  double train_loss = 0;      // mean over the samples since the snapshot before; 0 when there were none
+  double train_loss = 0;  // mean over the samples since the snapshot before; 0 when there were none
   double train_accuracy = 0;  // the same, measured before each update
 };
 
@@ -50,7 +50,7 @@ struct Saved {
   std::uint64_t optimizer_steps = 0;
   std::uint64_t batches = 0;
   std::uint64_t rounds = 0;
-  data::Sampler::Cursor cursor;
+  data::Cursor cursor;
 };
 
 // What the learner asks of its host. Called from within the learner's own calls.
@@ -68,7 +68,7 @@ struct Next {
   enum class Kind : std::uint8_t { kTrain, kWait };
   Kind kind = Kind::kWait;
   std::uint32_t batches = 0;  // kTrain: call TrainBatch that often, then Trained
-  Time until = kNever;        // kWait: call OnMail when a message comes, Handle(DeadlineReached) then
+  Time until = kNever;  // kWait: call OnMail when a message comes, Handle(DeadlineReached) then
 };
 
 // Thread: none; the host serialises all calls.
@@ -78,9 +78,9 @@ class Learner {
   // Requires: valid settings (nn::Validate, optim::Validate), a shard that is not empty.
   Learner(const Settings& settings, data::Dataset train, data::Indices shard, Host& host);
 
-  // Errors: kData when sizes differ from this model. Before Start.
+  // Errors: kData when it does not fit this model, optimizer or shard. Before Start.
   Status Restore(const Saved& saved);
-  Saved Save() const;
+  Saved Save();
 
   Next Start(Time now);
   // Peers, commands, deadlines, refusals. While a training phase runs the answer is kTrain with 0 batches:

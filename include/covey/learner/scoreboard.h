@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "covey/data/dataset.h"
+#include "covey/data/partition.h"
 #include "covey/gradient/evaluator.h"
 #include "covey/learner/learner.h"
-#include "covey/nn/model_spec.h"
+#include "covey/nn/model.h"
 
 namespace covey::learner {
 
