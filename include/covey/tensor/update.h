@@ -2,7 +2,7 @@
 // registers.
 //
 // Equation, element by element, g the gradient:
-//   kStore:        first <- g                                                    (x is only read)
+//   kStore:        first <- g                                                    (x is not touched)
 //   kSgd:          x <- x - step g
 //   kMomentum:     first <- decay first - step g;  x <- x + first
 //   kAdam:         first <- first + (1 - beta1)(g - first);  second <- second + (1 - beta2)(g^2 - second);

@@ -1,0 +1,46 @@
+// Rows and labels of one mini-batch, gathered as pointers into the data set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "covey/base/check.h"
+#include "covey/data/dataset.h"
+#include "covey/nn/network.h"
+
+namespace covey::gradient {
+
+// Holds the pointers; allocated once for the largest batch.
+class BatchView {
+ public:
+  explicit BatchView(std::size_t batch) : rows_(tensor::PaddedBatch(batch)), labels_(batch) {}
+
+  // Returns: the batch, valid until the next call and as long as the data set is.
+  // Requires: 0 < rows.size() <= batch; the data set fits the network.
+  nn::ByteBatch Gather(const nn::Network& network, const data::Dataset& dataset,
+                       std::span<const std::uint32_t> rows) {
+    const std::size_t count = rows.size();
+    COVEY_CHECK(count > 0 && count <= labels_.size(), count, labels_.size());
+    COVEY_CHECK(dataset.features() == network.features(), dataset.features(), network.features());
+    COVEY_CHECK(dataset.classes() <= network.classes(), dataset.classes(), network.classes());
+    for (std::size_t b = 0; b < count; ++b) {
+      COVEY_CHECK(rows[b] < dataset.size(), rows[b], dataset.size());
+      rows_[b] = dataset.row(rows[b]);
+      labels_[b] = dataset.label(rows[b]);
+    }
+    const std::size_t padded = tensor::PaddedBatch(count);
+    for (std::size_t b = count; b < padded; ++b) rows_[b] = rows_[0];
+    return {.rows = std::span<const std::uint8_t* const>(rows_).first(padded),
+            .labels = std::span<const std::uint32_t>(labels_).first(count),
+            .scale = dataset.scale(),
+            .offset = dataset.offset()};
+  }
+
+ private:
+  std::vector<const std::uint8_t*> rows_;
+  std::vector<std::uint32_t> labels_;
+};
+
+}  // namespace covey::gradient

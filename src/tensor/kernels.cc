@@ -1,0 +1,158 @@
+// Element-wise passes and reductions over flat vectors.
+#include "covey/tensor/kernels.h"
+
+#include <cstdint>
+
+#include "covey/base/check.h"
+#include "covey/tensor/codec.h"
+#include "tensor/passes.h"
+#include "tensor/simd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tensor/kernels.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace covey::tensor::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using DF = hn::ScalableTag<float>;
+using DD = hn::ScalableTag<double>;
+
+// Four vectors a turn: enough loads in flight to keep both load ports and the store port busy.
+constexpr std::size_t kUnroll = 4;
+
+void PullPass(const float* HWY_RESTRICT q, float gamma, std::size_t n, float* HWY_RESTRICT x,
+              float* HWY_RESTRICT d) {
+  const DF df;
+  const std::size_t lanes = hn::Lanes(df);
+  const auto g = hn::Set(df, gamma);
+  std::size_t i = 0;
+  const auto one = [&](std::size_t at) HWY_ATTR {
+    const auto old = hn::LoadU(df, x + at);
+    const auto delta = hn::Mul(g, hn::Sub(hn::LoadU(df, q + at), old));
+    hn::StoreU(delta, df, d + at);
+    hn::StoreU(hn::Add(old, delta), df, x + at);
+  };
+  for (; i + kUnroll * lanes <= n; i += kUnroll * lanes) {
+    one(i);
+    one(i + lanes);
+    one(i + 2 * lanes);
+    one(i + 3 * lanes);
+  }
+  for (; i < n; ++i) {
+    const float delta = gamma * (q[i] - x[i]);
+    d[i] = delta;
+    x[i] = x[i] + delta;
+  }
+}
+
+void SubtractPass(const float* HWY_RESTRICT d, std::size_t n, float* HWY_RESTRICT x) {
+  const DF df;
+  const std::size_t lanes = hn::Lanes(df);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(hn::Sub(hn::LoadU(df, x + i), hn::LoadU(df, d + i)), df, x + i);
+  }
+  for (; i < n; ++i) x[i] -= d[i];
+}
+
+void AxpyPass(float a, const float* HWY_RESTRICT x, std::size_t n, float* HWY_RESTRICT y) {
+  const DF df;
+  const std::size_t lanes = hn::Lanes(df);
+  const auto va = hn::Set(df, a);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(hn::Add(hn::LoadU(df, y + i), hn::Mul(va, hn::LoadU(df, x + i))), df, y + i);
+  }
+  for (; i < n; ++i) y[i] += a * x[i];
+}
+
+// The bits without the sign are ordered like the magnitude, and Inf and NaN come above every number: an element is
+// good when they are below those of 2^64.
+bool BoundedPass(const float* x, std::size_t n) {
+  const hn::ScalableTag<std::int32_t> di;
+  const std::size_t lanes = hn::Lanes(di);
+  const auto* bits = reinterpret_cast<const std::int32_t*>(x);
+  const auto magnitude = hn::Set(di, 0x7fffffff);
+  auto greatest = hn::Zero(di);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    greatest = hn::Max(greatest, hn::And(hn::LoadU(di, bits + i), magnitude));
+  }
+  std::int32_t rest = hn::GetLane(hn::MaxOfLanes(di, greatest));
+  for (; i < n; ++i) {
+    const std::int32_t one = bits[i] & 0x7fffffff;
+    rest = one > rest ? one : rest;
+  }
+  return rest < kTwoTo64Bits;
+}
+
+// sum (a - b)^2 in double; b null counts as zeros.
+double SquaresPass(const float* a, const float* b, std::size_t n) {
+  const DD dd;
+  const hn::Rebind<float, DD> half;
+  const std::size_t lanes = hn::Lanes(dd);
+  auto sum0 = hn::Zero(dd);
+  auto sum1 = hn::Zero(dd);
+  const auto difference = [&](std::size_t at) HWY_ATTR {
+    auto value = hn::PromoteTo(dd, hn::LoadU(half, a + at));
+    if (b != nullptr) value = hn::Sub(value, hn::PromoteTo(dd, hn::LoadU(half, b + at)));
+    return value;
+  };
+  std::size_t i = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    const auto first = difference(i);
+    const auto second = difference(i + lanes);
+    sum0 = hn::MulAdd(first, first, sum0);
+    sum1 = hn::MulAdd(second, second, sum1);
+  }
+  double sum = hn::GetLane(hn::SumOfLanes(dd, hn::Add(sum0, sum1)));
+  for (; i < n; ++i) {
+    const double value = static_cast<double>(a[i]) - (b != nullptr ? static_cast<double>(b[i]) : 0);
+    sum += value * value;
+  }
+  return sum;
+}
+
+}  // namespace covey::tensor::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace covey::tensor {
+
+HWY_EXPORT(PullPass);
+HWY_EXPORT(SubtractPass);
+HWY_EXPORT(AxpyPass);
+HWY_EXPORT(BoundedPass);
+HWY_EXPORT(SquaresPass);
+
+void PullFloats(const float* q, float gamma, std::size_t n, float* x, float* d) {
+  HWY_DYNAMIC_DISPATCH(PullPass)(q, gamma, n, x, d);
+}
+
+void SubtractFloats(const float* d, std::size_t n, float* x) {
+  HWY_DYNAMIC_DISPATCH(SubtractPass)(d, n, x);
+}
+
+bool BoundedFloats(const float* x, std::size_t n) { return HWY_DYNAMIC_DISPATCH(BoundedPass)(x, n); }
+
+void Axpy(float a, ConstVectorView x, VectorView y) {
+  COVEY_CHECK(x.size() == y.size(), x.size(), y.size());
+  HWY_DYNAMIC_DISPATCH(AxpyPass)(a, x.data(), x.size(), y.data());
+}
+
+double SquaredNorm(ConstVectorView x) {
+  return HWY_DYNAMIC_DISPATCH(SquaresPass)(x.data(), nullptr, x.size());
+}
+
+double SquaredDistance(ConstVectorView a, ConstVectorView b) {
+  COVEY_CHECK(a.size() == b.size(), a.size(), b.size());
+  return HWY_DYNAMIC_DISPATCH(SquaresPass)(a.data(), b.data(), a.size());
+}
+
+bool AllFinite(ConstVectorView x) { return BoundedFloats(x.data(), x.size()); }
+
+}  // namespace covey::tensor
+#endif  // HWY_ONCE
