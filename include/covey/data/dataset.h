@@ -34,14 +34,17 @@ Result<Normalize> ParseNormalize(std::string_view word);
 // Immutable samples and labels; cheap to copy (copies share the memory).
 //
 // Shapes: size() rows of features() bytes, row-major in shape(); one label below classes() for
-// each. Thread: const, so any number of threads may read; a row stays valid while any copy of the
-// Dataset lives. Cost: a copy is one reference count; row() and label() are one multiplication and
-// one load. Mapped files must not be shortened in place while a Dataset reads them (the system
-// would answer with SIGBUS); replacing them by rename, as Covey's own cache does, is harmless.
+//   each.
+// Thread: const, so any number of threads may read; a row stays valid while any copy of the Dataset
+//   lives.
+// Cost: a copy is one reference count; row() and label() are one multiplication and one load.
+//
+// Mapped files must not be shortened in place while a Dataset reads them (the system would answer
+// with SIGBUS); replacing them by rename, as Covey's own cache does, is harmless.
 class Dataset {
  public:
-  // What FromMemory takes. Requires: rows.size() == labels.size() * product(shape); every label <
-  // classes.
+  // What FromMemory takes.
+  // Requires: rows.size() == labels.size() * product(shape); every label < classes.
   struct Memory {
     std::vector<std::size_t> shape;  // of one sample: {28, 28}
     std::vector<std::uint8_t> rows;  // sample after sample
@@ -111,7 +114,8 @@ inline constexpr ByteCount kMaxUnpackedBytes{std::uint64_t{8} << 30};  // of one
 Result<Dataset> OpenIdx(const Source& source, const std::string& cache_folder);
 
 // Reads a one-dimensional IDX file as whole numbers: the key column of PartitionByKey (device of a
-// sample). Errors: as OpenIdx.
+// sample).
+// Errors: as OpenIdx.
 Result<std::vector<std::uint32_t>> OpenIdxColumn(const std::string& path,
                                                  const std::string& cache_folder);
 

@@ -1,9 +1,10 @@
 // Who trains on which samples: partitions of a data set as lists of indices, never copies.
 //
 // Every partition but ByKey is disjoint and complete over its parts: each index appears in exactly
-// one of the parts 0 .. count-1. Lists are in ascending order. Determinism: a list depends only on
-// the arguments (streams of Purpose::kPartition), so nodes that share
-//   a seed agree on the partition without talking.
+// one of the parts 0 .. count-1. Lists are in ascending order.
+// Determinism: a list depends only on the arguments (streams of Purpose::kPartition), so nodes that
+//   share a seed agree on the partition without talking.
+//
 // The validation split is the tail of the training set (SplitLast), so a partition of the rest is
 // made from labels().first(size - k), and its indices are those of the whole data set.
 #pragma once
@@ -22,13 +23,15 @@ namespace covey::data {
 using Indices = std::vector<std::uint32_t>;
 using Labels = std::span<const std::uint8_t>;
 
-// Part `index` of `count`. Requires: index < count.
+// Part `index` of `count`.
+// Requires: index < count.
 struct Part {
   std::uint32_t index = 0;
   std::uint32_t count = 1;
 };
 
-// Returns: begin, begin + 1, ..., end - 1. Requires: begin <= end.
+// Returns: begin, begin + 1, ..., end - 1.
+// Requires: begin <= end.
 Indices Range(std::uint32_t begin, std::uint32_t end);
 
 // Shuffled and cut into runs whose sizes differ by at most 1.
@@ -37,18 +40,23 @@ Indices PartitionIid(std::size_t samples, Part part, std::uint64_t seed);
 // The paper's biased data. Samples are grouped by label when there are as many parts as classes;
 // otherwise they are sorted by label and cut into `count` runs whose sizes differ by at most 1.
 // Part i keeps 1 - rate of group i and gets an equal share of the samples that every other group
-// gives away. Edge values: rate 0 gives pure groups; rate = 1 - 1/count gives nearly the same mix
-// to all; count 1 gives all. Requires: 0 <= rate <= 1; every label < classes. Source: Crandall &
-// Webb 2020, experiment 2. Where we differ: the number of samples given away is
-//   rounded to the nearest, and shares that don't come out even differ by at most 1.
+// gives away.
+// Edge values: rate 0 gives pure groups; rate = 1 - 1/count gives nearly the same mix to all; count
+//   1 gives all.
+// Requires: 0 <= rate <= 1; every label < classes.
+// Source: Crandall & Webb 2020, experiment 2.
+// Where we differ: the number of samples given away is rounded to the nearest, and shares that
+//   don't come out even differ by at most 1.
 Indices PartitionMixRate(Labels labels, std::uint32_t classes, Part part, double rate,
                          std::uint64_t seed);
 
 // Each class is spread over the parts in proportions drawn from a symmetric Dirichlet(alpha).
 // Edge values: a large alpha gives equal parts of every class, a small one gives each class to one
-// part. Parts may be empty. Requires: alpha > 0; every label < classes. Source: Hsu, Qi & Brown
-// 2019, "Measuring the Effects of Non-Identical Data Distribution", section 3.
-//   Where we differ: the proportions are drawn for each class over parts, so that the result is
+//   part. Parts may be empty.
+// Requires: alpha > 0; every label < classes.
+// Source: Hsu, Qi & Brown 2019, "Measuring the Effects of Non-Identical Data Distribution", section
+//   3.
+// Where we differ: the proportions are drawn for each class over parts, so that the result is
 //   complete.
 Indices PartitionDirichlet(Labels labels, std::uint32_t classes, Part part, double alpha,
                            std::uint64_t seed);

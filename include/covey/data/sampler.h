@@ -1,11 +1,15 @@
 // The order in which a node sees its samples: seeded shuffles, epoch after epoch, in batches.
 //
 // Equation: epoch e visits the shard in the order Fisher-Yates(shard; Stream(seed, node, kSampler)
-// from position e * 2^34). Batches are cut from that order; the last batch of an epoch is short
-// when the batch size does not divide the shard (as Keras does), and a batch larger than the shard
-// is the whole shard. Determinism: the order of an epoch needs no replay of those before, so Seek
-// is as cheap as a new epoch. Cost: O(shard) at the start of an epoch, O(1) for every other batch;
-// nothing is allocated after the constructor. Thread: one at a time.
+//   from position e * 2^34).
+//
+// Batches are cut from that order; the last batch of an epoch is short when the batch size does not
+// divide the shard (as Keras does), and a batch larger than the shard is the whole shard.
+// Determinism: the order of an epoch needs no replay of those before, so Seek is as cheap as a new
+//   epoch.
+// Cost: O(shard) at the start of an epoch, O(1) for every other batch; nothing is allocated after
+//   the constructor.
+// Thread: one at a time.
 #pragma once
 
 #include <cstddef>

@@ -1,20 +1,21 @@
-// Checkpoints: what a node needs to go on where it stopped, in one file that is either whole or not
-// used.
+// Checkpoints: what a node needs to go on where it stopped, in one file that is whole or not used.
 //
 // Format, little-endian:
-//   file    = magic "COVEYCKP"  version u32 (1)  header length u32  header  CRC32C u32 of all
-//   before
-//             { section }  SHA-256 (32 bytes) of all before
-//   header  = covey.v1.CheckpointHeader: counters, and name, element count and CRC32C of every
-//   section section = float32 values: "x", "optimizer/<name>" ..., "best" when there is one
-// Name: ckpt-<batches, 20 digits>.covey; while it is written ckpt-<...>.covey.tmp.<pid>.<number>.
+//   file    = magic "COVEYCKP", version u32 (1), header length u32, header, CRC32C u32 of all before,
+//             { section }, SHA-256 (32 bytes) of all before
+//   header  = covey.v1.CheckpointHeader: counters, and name, length and CRC32C of every section
+//   section = float32 values: "x", then "optimizer/<name>" ..., then "best" when it is kept
 //
-// Saving: free space checked, temporary file (O_EXCL), fdatasync, read back and verified, rename,
-// folder fsynced, all but the newest kKeep removed. A failed fsync is final for its file (its pages
-// may have been dropped): the file is removed and a later Save starts a new one. There is no
-// pointer to the latest file: it could disagree with the folder. Not saved: pending exchanges. A
-// restarted node is a new session, so their replies no longer count. Source: Pillai et al., OSDI'14
-// (ALICE); Rebello et al., ATC'20 (fsync failures).
+// Name: ckpt-<batches, 20 digits>.covey, and with .tmp.<pid>.<number> behind it while it is written.
+//
+// Saving: free space checked, temporary file (O_EXCL), fdatasync, read back and compared, rename,
+//   folder fsynced, all but the newest kKeep removed. A failed fsync is final for its file (its
+//   pages may have been dropped): the file is removed, and a later Save starts a new one.
+//
+// There is no pointer to the latest file: it could disagree with the folder. Pending exchanges are
+// not saved: a restarted node is a new session, so their replies no longer count.
+//
+// Source: Pillai et al., OSDI'14 (ALICE); Rebello et al., ATC'20 (fsync failures).
 #pragma once
 
 #include <cstddef>
@@ -76,11 +77,14 @@ inline constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxSections = 64;
 
 // Writes one checkpoint into `folder` (made when missing, mode 0700). One of the same batch count
-// is replaced. Requires: x not empty, names distinct. Returns: the path of the file. Errors: kIo
-// (disk full, short write, fsync, read-back), kCantCreate, kNoPermission; the folder is as
-//   before, without a temporary file. A failure to prune is not an error.
+// is replaced.
+// Requires: x not empty, names distinct.
+// Returns: the path of the file.
+// Errors: kIo (disk full, short write, fsync, read-back), kCantCreate, kNoPermission; kSoftware when
+//   a value is not finite (such a file could never be loaded). The folder is as before then, without
+//   a temporary file. A failure to prune is not an error.
 // Cost: two passes over the data and one read; blocks on the disk, so it belongs on a thread of its
-// own.
+//   own.
 Result<std::string> Save(const std::string& folder, const Checkpoint& checkpoint,
                          FileSystem& files = RealFileSystem());
 
@@ -103,10 +107,10 @@ struct Loaded {
 };
 
 // Finds the newest checkpoint (by the batch count in its header) that is whole, finite and of the
-// expected model. Errors: kData when there are checkpoints but all are damaged; kProtocol when at
-// least one of them is
-//   whole but of another model or of a newer format. The text names the newest file and its reason.
-//   kNoPermission, kIo when the folder can't be read; a missing folder is an empty one.
+// expected model.
+// Errors: kData when there are checkpoints but all are damaged; kProtocol when at least one of them
+//   is whole but of another model or of a newer format. The text names the newest file and its
+//   reason. kNoPermission, kIo when the folder can't be read; a missing folder is an empty one.
 Result<Loaded> Load(const std::string& folder, const Expected& expected);
 
 // Reads one file without an expectation about its model, for `covey model`.
@@ -117,8 +121,10 @@ Result<Checkpoint> ReadCheckpoint(const std::string& path);
 Result<Checkpoint> DecodeCheckpoint(ByteView bytes, const std::string& where);
 Result<AlignedBuffer> EncodeCheckpoint(const Checkpoint& checkpoint);
 
-// Removes what a killed Save left behind. Requires: the caller holds the folder's StateLock.
-// Returns: the number of files removed. Errors: kIo, kNoPermission.
+// Removes what a killed Save left behind.
+// Requires: the caller holds the folder's StateLock.
+// Returns: the number of files removed.
+// Errors: kIo, kNoPermission.
 Result<std::size_t> RemoveTemporary(const std::string& folder);
 
 }  // namespace covey::store

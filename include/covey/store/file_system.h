@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "covey/base/bytes.h"
@@ -19,6 +18,7 @@ class FileSystem {
   virtual ~FileSystem() = default;
   virtual int Create(const char* path, unsigned mode);  // O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
   virtual std::ptrdiff_t Write(int file, const std::byte* bytes, std::size_t size);
+  virtual std::ptrdiff_t Read(int file, std::byte* bytes, std::size_t size);
   virtual int Sync(int file);  // fdatasync
   virtual int Rename(const char* from, const char* to);
   virtual int SyncFolder(int folder);  // fsync
@@ -30,15 +30,13 @@ FileSystem& RealFileSystem();
 
 struct WriteOptions {
   unsigned mode = 0600;
-  // Called with the temporary file's path once its content is on the disk and before it gets its
-  // name; an error discards it.
-  std::function<Status(const std::string& path)> verify;
+  bool read_back = false;  // compare the file with `bytes` before it gets its name
 };
 
 // Replaces `path` by `bytes` such that at any moment, also across a power cut, the old or the new
 // content is there.
 //
-// Temporary file in the same folder, all bytes, fdatasync, verify, rename, fsync of the folder.
+// Temporary file in the same folder, all bytes, fdatasync, read back, rename, fsync of the folder.
 // Requires: 2 * bytes.size() free on the disk (checked).
 // Errors: kIo, kCantCreate, kNoPermission; the temporary file is gone then, and `path` unchanged
 // unless the last fsync failed.

@@ -1,9 +1,10 @@
 // Models as safetensors files, which every machine-learning framework reads.
 //
 // Format: N u64 little-endian | N bytes of JSON, padded with spaces to a multiple of 8 | float32
-// values, little-endian. Names are those of the Layout ("dense1.weight", row-major [out, in]), so
-// PyTorch's load_state_dict takes them. Source: the format description and reader of the
-// safetensors project. Where we differ: only F32 tensors and finite values are read.
+//   values, little-endian. Names are those of the Layout ("dense1.weight", row-major [out, in]), so
+//   PyTorch's load_state_dict takes them.
+// Source: the format description and reader of the safetensors project.
+// Where we differ: only F32 tensors and finite values are read.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,116 @@
+#include "data/idx.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace covey::data {
+namespace {
+
+constexpr unsigned kUnsignedByte = 0x08;
+
+unsigned At(ByteView bytes, std::size_t i) { return std::to_integer<unsigned>(bytes[i]); }
+
+std::string HexByte(unsigned value) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  return std::string("0x") + kDigits[(value >> 4) & 15] + kDigits[value & 15];
+}
+
+std::string TypeName(unsigned type) {
+  switch (type) {
+    case 0x08:
+      return "unsigned byte";
+    case 0x09:
+      return "signed byte";
+    case 0x0B:
+      return "16-bit integer";
+    case 0x0C:
+      return "32-bit integer";
+    case 0x0D:
+      return "float";
+    case 0x0E:
+      return "double";
+    default:
+      return "unknown type";
+  }
+}
+
+Status CheckMagic(ByteView bytes, const std::string& where) {
+  if (bytes.size() < 4) {
+    return Fail(ErrorCode::kData, AtByte(where, bytes.size()),
+                "the file ends inside its IDX header: got " + std::to_string(bytes.size()) +
+                    " bytes, wanted at least 4",
+                "copy or download the file again");
+  }
+  if (At(bytes, 0) != 0 || At(bytes, 1) != 0) {
+    return Fail(ErrorCode::kData, AtByte(where, 0),
+                "not an IDX file: it starts with " + HexByte(At(bytes, 0)) + " " +
+                    HexByte(At(bytes, 1)) + ", wanted 0x00 0x00 (or 0x1f 0x8b for gzip)",
+                "give the path of an IDX file such as train-images-idx3-ubyte.gz");
+  }
+  if (At(bytes, 2) != kUnsignedByte) {
+    return Fail(ErrorCode::kData, AtByte(where, 2),
+                "values of type " + HexByte(At(bytes, 2)) + " (" + TypeName(At(bytes, 2)) +
+                    "), wanted 0x08 (unsigned byte)",
+                "convert the values to bytes");
+  }
+  const std::size_t count = At(bytes, 3);
+  if (count == 0 || count > kMaxIdxDimensions) {
+    return Fail(
+        ErrorCode::kData, AtByte(where, 3),
+        std::to_string(count) + " dimensions, wanted 1 to " + std::to_string(kMaxIdxDimensions));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string AtByte(const std::string& where, std::uint64_t offset) {
+  return where + ", byte " + std::to_string(offset);
+}
+
+std::string FormatShape(const std::vector<std::size_t>& shape) {
+  std::string text;
+  for (const std::size_t extent : shape) {
+    text += (text.empty() ? "" : " x ") + std::to_string(extent);
+  }
+  return text;
+}
+
+Result<IdxHeader> ParseIdxHeader(ByteView bytes, const std::string& where) {
+  if (const Status magic = CheckMagic(bytes, where); !magic) {
+    return tl::unexpected<Error>(magic.error());
+  }
+  const std::size_t count = At(bytes, 3);
+  IdxHeader header;
+  header.header_bytes = 4 + 4 * count;
+  if (bytes.size() < header.header_bytes) {
+    return Fail(ErrorCode::kData, AtByte(where, bytes.size()),
+                "the file ends inside its IDX header: got " + std::to_string(bytes.size()) +
+                    " bytes, wanted " + std::to_string(header.header_bytes),
+                "copy or download the file again");
+  }
+  // Below 2^63, so that sums with the header and comparisons with off_t are safe.
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max() - kMaxIdxHeaderBytes;
+  std::uint64_t product = 1;
+  for (std::size_t d = 0; d < count; ++d) {
+    const std::size_t at = 4 + 4 * d;
+    const std::uint64_t extent = (std::uint64_t{At(bytes, at)} << 24) | (At(bytes, at + 1) << 16) |
+                                 (At(bytes, at + 2) << 8) | At(bytes, at + 3);
+    if (extent == 0) {
+      return Fail(ErrorCode::kData, AtByte(where, at),
+                  "dimension " + std::to_string(d) + " is 0: the file holds no values");
+    }
+    header.dimensions.push_back(extent);
+    if (product > kMost / extent) {
+      return Fail(
+          ErrorCode::kData, AtByte(where, at),
+          "dimensions " + FormatShape(header.dimensions) + " multiply to more than 2^63 bytes",
+          "the header is damaged: copy or download the file again");
+    }
+    product *= extent;
+  }
+  header.file_bytes = header.header_bytes + product;
+  return header;
+}
+
+}  // namespace covey::data
