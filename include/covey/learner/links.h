@@ -12,6 +12,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,7 +32,9 @@
 
 namespace covey::learner {
 
-// Called from within the methods of Links; may call Send, Busy and AskToJoin, nothing else.
+// Called from within the methods of Links; may call Send, Busy and AskToJoin, nothing else. PeerUp, PeerDown,
+// Nacked and JoinAsked come when the method that caused them is about to return, in the order of their causes,
+// so that a Send from within one never runs into another.
 class LinkEvents {
  public:
   virtual ~LinkEvents() = default;
@@ -139,12 +143,14 @@ class Links final : public transport::Sink, private session::Host {
   void Lost(const consensus::Message& message);
   void GiveUp(const PeerKey& peer, ExchangeId exchange, wire::Reason reason);
   session::Session* Preferred(const PeerKey& peer) const;
-  bool IsBetter(const session::Session& a, const session::Session& b) const;
-  void Reap();
+  PeerKey Dialler(const session::Session& session) const;
+  void SendDelayed();
+  void Retire(session::Session& session);
+  void RunDue();
 
   LinkSettings settings_;
-  std::optional<faults::ByteFaults> byte_faults_;
-  transport::Transport& transport_;  // byte_faults_ or the network
+  std::unique_ptr<faults::ByteFaults> byte_faults_;  // null without such faults
+  transport::Transport& transport_;                  // byte_faults_ or the network
   const wire::BodyCodec& codec_;
   LinkEvents& events_;
   faults::MessageFaults message_faults_;
@@ -152,11 +158,12 @@ class Links final : public transport::Sink, private session::Host {
   LinkCounters counters_;
   Time now_{};
   std::uint64_t reserved_ = 0;
-  bool reaping_ = false;
+  bool running_due_ = false;
   bool goodbye_ = false;
   std::map<transport::LinkId, std::unique_ptr<session::Session>> sessions_;
   std::map<PeerKey, std::vector<transport::LinkId>> peers_;  // ready links of each peer that is up
   std::multimap<Time, Delayed> delayed_;
+  std::deque<std::function<void()>> events_due_;
 };
 
 }  // namespace covey::learner

@@ -133,6 +133,7 @@ class Session {
   void AbortIncoming();
 
   bool ChecksumHolds(const wire::Envelope& envelope, ByteView body) const;
+  std::optional<wire::Reason> ReplyGate(ExchangeId exchange) const;
   std::optional<wire::Reason> AddressGate(const wire::Envelope& envelope) const;
   std::optional<wire::Reason> BeginGate(const wire::Envelope& envelope,
                                         const wire::Begin& begin) const;

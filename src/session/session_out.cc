@@ -1,0 +1,162 @@
+// What a session sends: control frames first, then chunks as far as credit and transport allow.
+#include <algorithm>
+#include <utility>
+
+#include "covey/base/check.h"
+#include "covey/session/session.h"
+
+namespace covey::session {
+namespace {
+
+// Answers that wait while the transport is full. A peer that provokes more loses them.
+constexpr std::size_t kMaxNacks = 16;
+
+std::uint16_t FlagsOf(const consensus::Message& message) {
+  return static_cast<std::uint16_t>((message.no_reply ? wire::kFlagNoReply : 0) |
+                                    (message.copy ? wire::kFlagCopy : 0) |
+                                    (message.training ? wire::kFlagTraining : 0));
+}
+
+}  // namespace
+
+wire::Envelope Session::Header(wire::FrameKind kind) const {
+  wire::Envelope envelope;
+  envelope.version = version_;
+  envelope.kind = kind;
+  envelope.fleet = settings_.fleet.Prefix();
+  envelope.session = settings_.session;
+  envelope.model = settings_.model.Prefix();
+  return envelope;
+}
+
+// Returns: whether the frame left. Otherwise the transport is full (blocked_) or the link gone (closed).
+bool Session::Send(wire::Envelope envelope, ByteView body) {
+  envelope.body_length = static_cast<std::uint32_t>(body.size());
+  envelope.crc = settings_.checksum ? Crc32c(body) : 0;
+  const wire::EnvelopeBytes header = wire::Encode(envelope);
+  switch (host_.SendFrame(link_.id, header, body)) {
+    case transport::SendResult::kSent:
+      ++counters_.frames_out;
+      counters_.bytes_out += header.size() + body.size();
+      return true;
+    case transport::SendResult::kFull:
+      ++counters_.full;
+      blocked_ = true;
+      return false;
+    case transport::SendResult::kGone:
+      break;
+  }
+  Close("link lost");
+  return false;
+}
+
+bool Session::SendControl(wire::FrameKind kind, ExchangeId exchange, std::uint32_t index,
+                          ByteView body) {
+  wire::Envelope envelope = Header(kind);
+  envelope.exchange = exchange;
+  envelope.index = index;
+  return Send(envelope, body);
+}
+
+bool Session::SendHello() {
+  wire::Hello hello;
+  hello.key = settings_.self;
+  hello.session = settings_.session;
+  hello.fleet = settings_.fleet;
+  hello.model = settings_.model;
+  hello.model_summary = settings_.model_summary;
+  hello.max_chunk = settings_.max_chunk;
+  hello.credit = settings_.credit;
+  hello.join = join_due_;
+  hello.software = settings_.software;
+  return SendControl(wire::FrameKind::kHello, ExchangeId{}, 0, codec_.Encode(hello));
+}
+
+void Session::QueueNack(ExchangeId exchange, wire::Nack nack) {
+  if (nacks_.size() == kMaxNacks) {
+    ++counters_.nacks_lost;
+    return;
+  }
+  nacks_.push_back(PendingNack{exchange, std::move(nack)});
+}
+
+// Reports come in batches of half the window: one small frame for several chunks, and the peer never runs dry.
+bool Session::CreditDue() const {
+  return state_ == State::kReady &&
+         taken_ - reported_ >= std::max<std::uint32_t>(1, settings_.credit / 2);
+}
+
+void Session::Pump() {
+  if (state_ == State::kClosed) return;
+  blocked_ = false;
+  if (!PumpControl()) return;
+  while (state_ == State::kReady && !outgoing_.empty()) {
+    if (!PumpFront()) return;
+  }
+}
+
+// Returns: whether all of it left.
+bool Session::PumpControl() {
+  if (hello_due_ || join_due_) {
+    if (!SendHello()) return false;
+    hello_due_ = false;
+    join_due_ = false;
+  }
+  while (!nacks_.empty()) {
+    const PendingNack& next = nacks_.front();
+    if (!SendControl(wire::FrameKind::kNack, next.exchange, 0, codec_.Encode(next.nack))) {
+      return false;
+    }
+    nacks_.pop_front();
+  }
+  if (CreditDue()) {
+    if (!SendControl(wire::FrameKind::kCredit, ExchangeId{}, taken_, {})) return false;
+    reported_ = taken_;
+  }
+  if (pong_due_) {
+    if (!SendControl(wire::FrameKind::kPong, ExchangeId{*pong_due_}, 0, {})) return false;
+    pong_due_.reset();
+  }
+  if (ping_due_) {
+    if (!SendControl(wire::FrameKind::kPing, ExchangeId{ping_nonce_}, 0, {})) return false;
+    ping_due_ = false;
+  }
+  return true;
+}
+
+// Sends what it can of the first message. Returns: whether all of it left.
+bool Session::PumpFront() {
+  const consensus::Message& message = outgoing_.front();
+  wire::Envelope envelope = Header(wire::FrameKind::kBegin);
+  envelope.flags = FlagsOf(message);
+  envelope.exchange = message.exchange;
+  if (!outgoing_.begun()) {
+    if (available() == 0) return false;  // an unbegun WEIGHTS may still give way to a newer one
+    wire::Begin begin;
+    begin.kind = message.kind;
+    begin.encoding = message.encoding;
+    begin.total = message.payload->size();
+    begin.chunk = std::min(settings_.max_chunk, peer_.max_chunk);
+    begin.gamma_max = message.gamma_max;
+    envelope.count = ChunkCount(begin.total, begin.chunk);
+    if (!Send(envelope, codec_.Encode(begin))) return false;
+    outgoing_.Begin(begin.chunk);
+  }
+  envelope.kind = wire::FrameKind::kChunk;
+  envelope.count = outgoing_.count();
+  const bool is_weights = message.kind == consensus::MessageKind::kWeights;
+  const bool is_copy = message.copy;
+  for (bool done = false; !done;) {
+    if (available() == 0) return false;
+    envelope.index = outgoing_.next();
+    if (!Send(envelope, outgoing_.chunk())) return false;
+    ++sent_;
+    out_progress_ = now_;
+    done = outgoing_.Advance();
+  }
+  ++(is_weights ? counters_.weights_out : counters_.deltas_out);
+  if (is_weights && is_copy) ++counters_.copies_out;
+  return true;
+}
+
+}  // namespace covey::session
