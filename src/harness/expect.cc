@@ -1,0 +1,78 @@
+#include "covey/harness/expect.h"
+
+#include <optional>
+#include <utility>
+
+#include "harness/text.h"
+
+namespace covey::harness {
+namespace {
+
+enum class Bound { kAtLeast, kAtMost };
+
+class Judgement {
+ public:
+  void Hold(std::string what, Bound bound, const std::optional<double>& wanted,
+            const std::optional<double>& got, int digits) {
+    if (!wanted) return;
+    Verdict verdict;
+    verdict.what = std::move(what);
+    verdict.wanted = (bound == Bound::kAtLeast ? ">= " : "<= ") + Fixed(*wanted, digits);
+    verdict.got = got ? Fixed(*got, digits) : "not measured";
+    // NaN fails either comparison.
+    verdict.holds = got && (bound == Bound::kAtLeast ? *got >= *wanted : *got <= *wanted);
+    // 0.87496 missing 0.875 must not read as "0.8750, wanted >= 0.8750".
+    if (got && !verdict.holds) verdict.got = Fixed(*got, digits + 2);
+    verdicts_.push_back(std::move(verdict));
+  }
+
+  std::vector<Verdict> Take() { return std::move(verdicts_); }
+
+ private:
+  std::vector<Verdict> verdicts_;
+};
+
+std::optional<double> Accuracy(const std::optional<GroupFigures>& figures) {
+  if (!figures) return std::nullopt;
+  return figures->best.accuracy;
+}
+
+}  // namespace
+
+std::vector<Verdict> Judge(const config::Expect& expect, const Outcome& outcome) {
+  const std::optional<GroupFigures> consensus = Figures(outcome, Group::kConsensus);
+  const std::optional<double> accuracy = Accuracy(consensus);
+  const std::optional<double> isolated = Accuracy(Figures(outcome, Group::kIsolated));
+  std::optional<double> worst;
+  if (consensus) worst = consensus->accuracy_min;
+  std::optional<double> gain;
+  if (accuracy && isolated) gain = *accuracy - *isolated;
+  std::optional<double> rate;
+  if (outcome.samples_per_second > 0) rate = outcome.samples_per_second;
+
+  Judgement judgement;
+  judgement.Hold("accuracy", Bound::kAtLeast, expect.accuracy, accuracy, 4);
+  judgement.Hold("accuracy_min", Bound::kAtLeast, expect.accuracy_min, worst, 4);
+  judgement.Hold("monolithic_accuracy", Bound::kAtLeast, expect.monolithic_accuracy,
+                 Accuracy(Figures(outcome, Group::kMonolithic)), 4);
+  judgement.Hold("gain_over_isolated", Bound::kAtLeast, expect.gain_over_isolated, gain, 4);
+  judgement.Hold("spread", Bound::kAtMost, expect.spread, outcome.spread, 4);
+  judgement.Hold("samples_per_second", Bound::kAtLeast, expect.samples_per_second, rate, 0);
+  std::vector<Verdict> verdicts = judgement.Take();
+  if (outcome.interrupted) {
+    for (Verdict& verdict : verdicts) {
+      verdict.holds = false;
+      verdict.got += " (interrupted)";
+    }
+  }
+  return verdicts;
+}
+
+bool AllHold(const std::vector<Verdict>& verdicts) {
+  for (const Verdict& verdict : verdicts) {
+    if (!verdict.holds) return false;
+  }
+  return true;
+}
+
+}  // namespace covey::harness

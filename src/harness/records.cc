@@ -1,0 +1,149 @@
+#include "covey/harness/records.h"
+
+#include <nlohmann/json.hpp>
+
+#include "harness/text.h"
+
+namespace covey::harness {
+namespace {
+
+// Members keep the order in which they are written: people read these files too.
+using Json = nlohmann::ordered_json;
+
+Json ToJson(const Score& score) { return {{"loss", score.loss}, {"accuracy", score.accuracy}}; }
+
+Json ToJson(const Selected& selected) {
+  Json json = {{"epoch", selected.epoch}};
+  if (selected.validation) json["validation"] = ToJson(*selected.validation);
+  if (selected.test) json["test"] = ToJson(*selected.test);
+  return json;
+}
+
+Json ToJson(const Traffic& traffic) {
+  return {{"weights_sent", traffic.weights_sent},
+          {"weights_dropped", traffic.weights_dropped},
+          {"weights_applied", traffic.weights_applied},
+          {"deltas_sent", traffic.deltas_sent},
+          {"deltas_dropped", traffic.deltas_dropped},
+          {"deltas_applied", traffic.deltas_applied},
+          {"bytes_sent", traffic.bytes_sent}};
+}
+
+Json ToJson(const GroupFigures& figures) {
+  Json json = ToJson(figures.best);
+  json["accuracy_min"] = figures.accuracy_min;
+  json["accuracy_max"] = figures.accuracy_max;
+  json["best_epoch"] = figures.best_epoch;
+  if (figures.best_validation) json["validation"] = ToJson(*figures.best_validation);
+  json["last"] = ToJson(figures.last);
+  json["last"]["epoch"] = figures.last_epoch;
+  if (figures.last_validation) json["last"]["validation"] = ToJson(*figures.last_validation);
+  json["nodes"] = figures.nodes;
+  json["measured_on"] = figures.on_test_set ? "test" : "validation";
+  return json;
+}
+
+Json ToJson(const NodeOutcome& node) {
+  Json json = {{"group", Name(node.group)}, {"node", node.index}, {"end", Name(node.end)}};
+  if (!node.reason.empty()) json["reason"] = node.reason;
+  if (node.best) json["best"] = ToJson(*node.best);
+  if (node.last) json["last"] = ToJson(*node.last);
+  json["shard"] = node.shard;
+  json["samples"] = node.samples;
+  json["epochs"] = node.epochs;
+  if (node.group == Group::kConsensus) {
+    json["rounds"] = node.rounds;
+    json["traffic"] = ToJson(node.traffic);
+  }
+  return json;
+}
+
+Json ToJson(const Verdict& verdict) {
+  return {{"what", verdict.what},
+          {"wanted", verdict.wanted},
+          {"got", verdict.got},
+          {"holds", verdict.holds}};
+}
+
+void PutGroup(Json& json, const Outcome& outcome, Group group) {
+  const std::optional<GroupFigures> figures = Figures(outcome, group);
+  Json member = figures ? ToJson(*figures) : Json::object();
+  if (group == Group::kConsensus && outcome.spread) member["spread"] = *outcome.spread;
+  if (!member.empty()) json[std::string(Name(group))] = std::move(member);
+}
+
+void PutScore(std::string& row, const std::optional<Score>& score) {
+  row += score ? ',' + Fixed(score->loss, 6) + ',' + Fixed(score->accuracy, 6) : ",,";
+}
+
+// The fields of a selected model in results.csv, or as many empty ones.
+void PutSelected(std::string& row, const std::optional<Selected>& selected) {
+  row += selected ? ',' + Fixed(selected->epoch, 3) : ",";
+  PutScore(row, selected ? selected->validation : std::nullopt);
+  PutScore(row, selected ? selected->test : std::nullopt);
+}
+
+}  // namespace
+
+std::string SummaryJson(const Outcome& outcome, const std::vector<Verdict>& verdicts) {
+  Json json = {{"experiment", outcome.experiment},
+               {"seed", outcome.seed},
+               {"nodes", outcome.nodes},
+               {"mode", outcome.mode},
+               {"wall_seconds", outcome.wall_seconds}};
+  PutGroup(json, outcome, Group::kMonolithic);
+  PutGroup(json, outcome, Group::kConsensus);
+  PutGroup(json, outcome, Group::kIsolated);
+  json["traffic"] = ToJson(TotalTraffic(outcome));
+  json["samples_per_second"] = outcome.samples_per_second;
+  json["pss_bytes_per_node"] = LargestPss(outcome);
+  json["model"] = outcome.model;
+  json["build"] = outcome.build;
+  json["interrupted"] = outcome.interrupted;
+  json["notes"] = outcome.notes;
+  if (!verdicts.empty()) {
+    Json list = Json::array();
+    for (const Verdict& verdict : verdicts) list.push_back(ToJson(verdict));
+    json["expect"] = {{"holds", AllHold(verdicts)}, {"checks", std::move(list)}};
+  }
+  Json runs = Json::array();
+  for (const NodeOutcome& node : outcome.runs) runs.push_back(ToJson(node));
+  json["runs"] = std::move(runs);
+  // Names come from files: a byte that is no UTF-8 is replaced, not thrown at.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string ResultsCsv(const Outcome& outcome) {
+  std::string csv =
+      "group,node,end,shard,samples,epochs,rounds,"
+      "best_epoch,best_validation_loss,best_validation_accuracy,best_test_loss,best_test_accuracy,"
+      "last_epoch,last_validation_loss,last_validation_accuracy,last_test_loss,last_test_accuracy,"
+      "weights_sent,weights_dropped,weights_applied,deltas_sent,deltas_dropped,deltas_applied,"
+      "bytes_sent,pss_bytes,reason\n";
+  for (const NodeOutcome& node : outcome.runs) {
+    std::string row = std::string(Name(node.group)) + ',' + std::to_string(node.index) + ',' +
+                      std::string(Name(node.end)) + ',' + std::to_string(node.shard) + ',' +
+                      std::to_string(node.samples) + ',' + Fixed(node.epochs, 3) + ',' +
+                      std::to_string(node.rounds);
+    PutSelected(row, node.best);
+    PutSelected(row, node.last);
+    const Traffic& traffic = node.traffic;
+    for (const std::uint64_t value :
+         {traffic.weights_sent, traffic.weights_dropped, traffic.weights_applied,
+          traffic.deltas_sent, traffic.deltas_dropped, traffic.deltas_applied, traffic.bytes_sent,
+          node.pss_bytes}) {
+      row += ',' + std::to_string(value);
+    }
+    csv += row + ',' + CsvField(node.reason) + '\n';
+  }
+  return csv;
+}
+
+std::string MetricsLine(Group group, std::uint32_t index, const Point& point) {
+  const Json json = {{"group", Name(group)},          {"node", index},
+                     {"epoch", point.epoch},          {"seconds", point.seconds},
+                     {"loss", point.validation.loss}, {"accuracy", point.validation.accuracy}};
+  return json.dump() + '\n';
+}
+
+}  // namespace covey::harness

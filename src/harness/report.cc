@@ -1,0 +1,287 @@
+#include "covey/harness/report.h"
+
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "harness/report_charts.h"
+#include "harness/report_style.h"
+#include "harness/text.h"
+
+namespace covey::harness {
+namespace {
+
+constexpr std::string_view kNone = "–";
+
+std::string Count(std::size_t count, std::string_view noun) {
+  return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+double Fraction(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+double LostFraction(const Traffic& traffic) {
+  return Fraction(traffic.weights_dropped + traffic.deltas_dropped,
+                  traffic.weights_sent + traffic.deltas_sent);
+}
+
+// "+3.52 points", "-0.31 points"
+std::string Points(double difference) {
+  return (difference >= 0 ? "+" : "−") + Fixed(std::abs(difference) * 100, 2) + " points";
+}
+
+std::string Card(std::string_view value, std::string_view meaning, std::string_view style = "") {
+  return "<div class=\"card " + std::string(style) + "\"><b>" + EscapeHtml(value) + "</b><span>" +
+         EscapeHtml(meaning) + "</span></div>\n";
+}
+
+// Builds a table row by row. Text columns are aligned left, figures right.
+class Table {
+ public:
+  struct Column {
+    std::string name;
+    bool text = false;
+  };
+
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {
+    html_ = "<div class=\"scroll\"><table>\n<thead><tr>";
+    for (const Column& column : columns_) {
+      html_ += std::string("<th") + (column.text ? " class=\"text\"" : "") + " scope=\"col\">" +
+               EscapeHtml(column.name) + "</th>";
+    }
+    html_ += "</tr></thead>\n<tbody>\n";
+  }
+
+  // Cells are HTML. Fewer cells than columns leave the last ones empty.
+  void Row(const std::vector<std::string>& cells) {
+    html_ += "<tr>";
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      html_ += std::string("<td") + (columns_[i].text ? " class=\"text\"" : "") + '>' +
+               (i < cells.size() ? cells[i] : "") + "</td>";
+    }
+    html_ += "</tr>\n";
+  }
+
+  std::string Finish() { return html_ + "</tbody></table></div>\n"; }
+
+ private:
+  std::vector<Column> columns_;
+  std::string html_;
+};
+
+std::string GroupName(Group group) {
+  return "<b class=\"" + std::string(Name(group)) + "\">" + std::string(Name(group)) + "</b>";
+}
+
+std::string Accuracy(const std::optional<Score>& score) {
+  return score ? Percent(score->accuracy) : std::string(kNone);
+}
+
+std::string Loss(const std::optional<Score>& score) {
+  return score ? Fixed(score->loss, 4) : std::string(kNone);
+}
+
+// What happened, in words.
+std::string Lead(const Outcome& outcome) {
+  const std::optional<GroupFigures> consensus = Figures(outcome, Group::kConsensus);
+  std::string text;
+  if (!outcome.description.empty()) text += outcome.description + ' ';
+  if (!consensus) return text + "The run gave no figures.";
+  text += Count(outcome.nodes, "node") + " trained " + outcome.model +
+          " without a server, each on its own part of the data, and reached " +
+          Percent(consensus->best.accuracy) +
+          (consensus->on_test_set ? " on the test set" : " on the validation set");
+  const double lost = LostFraction(TotalTraffic(outcome));
+  if (lost > 0) text += " while " + Percent(lost, 1) + " of their messages were lost";
+  text += ".";
+  if (const auto monolithic = Figures(outcome, Group::kMonolithic)) {
+    text += " One model on all of the data in one place reached " +
+            Percent(monolithic->best.accuracy) + ".";
+  }
+  if (const auto isolated = Figures(outcome, Group::kIsolated)) {
+    text += " Nodes that never exchange reached " + Percent(isolated->best.accuracy) + ".";
+  }
+  return text;
+}
+
+std::string Cards(const Outcome& outcome) {
+  std::string html = "<div class=\"cards\">\n";
+  const auto consensus = Figures(outcome, Group::kConsensus);
+  if (consensus) {
+    const std::string set = consensus->on_test_set ? "test accuracy" : "validation accuracy";
+    html += Card(Percent(consensus->best.accuracy), "mean " + set + " of the nodes", "first");
+    html += Card(Percent(consensus->accuracy_min), "worst node");
+    if (const auto isolated = Figures(outcome, Group::kIsolated)) {
+      html += Card(Points(consensus->best.accuracy - isolated->best.accuracy),
+                   "over nodes that never exchange");
+    }
+    if (const auto monolithic = Figures(outcome, Group::kMonolithic)) {
+      html += Card(Points(consensus->best.accuracy - monolithic->best.accuracy),
+                   "against one model on all data");
+    }
+  }
+  const Traffic traffic = TotalTraffic(outcome);
+  if (traffic.weights_sent > 0) html += Card(Percent(LostFraction(traffic), 1), "of messages lost");
+  if (outcome.spread) html += Card(Fixed(*outcome.spread, 4), "spread of the models at the end");
+  if (outcome.samples_per_second > 0) {
+    const auto rate = static_cast<std::uint64_t>(std::llround(outcome.samples_per_second));
+    html += Card(Grouped(rate), outcome.mode == "virtual" ? "samples a virtual second"
+                                                          : "samples a second, all nodes");
+  }
+  if (const std::uint64_t pss = LargestPss(outcome); pss > 0) {
+    html += Card(Bytes(pss), "memory of the largest node (PSS)");
+  }
+  return html + "</div>\n";
+}
+
+std::string ResultsTable(const Outcome& outcome) {
+  Table table({{"", true},
+               {"nodes"},
+               {"best: test"},
+               {"worst to best node"},
+               {"validation"},
+               {"loss"},
+               {"at epoch"},
+               {"last: test"},
+               {"validation"},
+               {"loss"}});
+  bool any = false;
+  for (const Group group : {Group::kMonolithic, Group::kConsensus, Group::kIsolated}) {
+    const auto figures = Figures(outcome, group);
+    if (!figures) continue;
+    any = true;
+    const bool test = figures->on_test_set;
+    table.Row({GroupName(group), std::to_string(figures->nodes),
+               "<b>" + (test ? Percent(figures->best.accuracy) : std::string(kNone)) + "</b>",
+               figures->nodes > 1
+                   ? Fixed(figures->accuracy_min * 100, 2) + " to " + Percent(figures->accuracy_max)
+                   : std::string(kNone),
+               Accuracy(figures->best_validation), Fixed(figures->best.loss, 4),
+               Fixed(figures->best_epoch, 1),
+               test ? Percent(figures->last.accuracy) : std::string(kNone),
+               Accuracy(figures->last_validation), Fixed(figures->last.loss, 4)});
+  }
+  return any ? "<h2>Results</h2>\n" + table.Finish() : "";
+}
+
+std::string VerdictTable(const std::vector<Verdict>& verdicts) {
+  if (verdicts.empty()) return "";
+  Table table({{"expectation", true}, {"wanted"}, {"got"}, {"", true}});
+  for (const Verdict& verdict : verdicts) {
+    table.Row({EscapeHtml(verdict.what), EscapeHtml(verdict.wanted), EscapeHtml(verdict.got),
+               verdict.holds ? "<b class=\"good\">✓ holds</b>" : "<b class=\"bad\">✗ fails</b>"});
+  }
+  return "<h2>Expectations</h2>\n" + table.Finish();
+}
+
+std::string TrafficTable(const Outcome& outcome) {
+  const Traffic traffic = TotalTraffic(outcome);
+  if (traffic.weights_sent + traffic.deltas_sent == 0) return "";
+  Table table({{"message", true}, {"sent"}, {"lost by injected faults"}, {"lost"}, {"applied"}});
+  table.Row({"WEIGHTS", Grouped(traffic.weights_sent), Grouped(traffic.weights_dropped),
+             Percent(Fraction(traffic.weights_dropped, traffic.weights_sent), 1),
+             Grouped(traffic.weights_applied)});
+  table.Row({"DELTAS", Grouped(traffic.deltas_sent), Grouped(traffic.deltas_dropped),
+             Percent(Fraction(traffic.deltas_dropped, traffic.deltas_sent), 1),
+             Grouped(traffic.deltas_applied)});
+  std::string html = "<h2>Traffic</h2>\n" + table.Finish();
+  if (traffic.bytes_sent > 0) {
+    html += "<p>" + Bytes(traffic.bytes_sent) + " crossed the network, " +
+            Bytes(traffic.bytes_sent / std::max<std::uint64_t>(outcome.nodes, 1)) +
+            " a node.</p>\n";
+  }
+  return html;
+}
+
+std::string NodeTable(const Outcome& outcome) {
+  Table table({{"", true},
+               {"node"},
+               {"state", true},
+               {"samples held"},
+               {"epochs"},
+               {"best: test"},
+               {"loss"},
+               {"validation"},
+               {"at epoch"},
+               {"last: test"},
+               {"sent"},
+               {"lost"},
+               {"memory"}});
+  for (const NodeOutcome& node : outcome.runs) {
+    const Traffic& traffic = node.traffic;
+    const bool alone = node.group != Group::kConsensus;
+    const auto best = [&node] { return node.best ? *node.best : Selected{}; }();
+    const auto last = node.last ? node.last->test : std::nullopt;
+    const std::string state =
+        node.end == End::kDone
+            ? std::string(Name(node.end))
+            : "<b class=\"bad\">" + EscapeHtml(Name(node.end)) + "</b> " + EscapeHtml(node.reason);
+    table.Row({GroupName(node.group), std::to_string(node.index), state, Grouped(node.shard),
+               Fixed(node.epochs, 1), Accuracy(best.test), Loss(best.test),
+               Accuracy(best.validation), node.best ? Fixed(best.epoch, 1) : std::string(kNone),
+               Accuracy(last),
+               alone ? std::string(kNone) : Grouped(traffic.weights_sent + traffic.deltas_sent),
+               alone ? std::string(kNone) : Percent(LostFraction(traffic), 1),
+               node.pss_bytes > 0 ? Bytes(node.pss_bytes) : std::string(kNone)});
+  }
+  return outcome.runs.empty() ? "" : "<h2>Every node</h2>\n" + table.Finish();
+}
+
+std::string Notes(const Outcome& outcome) {
+  if (outcome.notes.empty()) return "";
+  std::string html = "<div class=\"notes\">\n";
+  for (const std::string& note : outcome.notes) html += "<p>" + EscapeHtml(note) + "</p>\n";
+  return html + "</div>\n";
+}
+
+std::string Settings(const Outcome& outcome) {
+  std::string html = "<h2>Settings</h2>\n<dl>\n";
+  for (const Setting& setting : outcome.settings) {
+    html += "<div><dt>" + EscapeHtml(setting.name) + "</dt><dd>" + EscapeHtml(setting.value) +
+            "</dd></div>\n";
+  }
+  html += "</dl>\n";
+  if (!outcome.command.empty()) {
+    html += "<h2>Repeat it</h2>\n<pre>" + EscapeHtml(outcome.command) + "</pre>\n";
+  }
+  return html;
+}
+
+std::string Banner(const Outcome& outcome, const std::vector<Verdict>& verdicts) {
+  if (outcome.interrupted) {
+    return "<p class=\"verdict bad\">interrupted: partial results</p>\n";
+  }
+  if (verdicts.empty()) return "";
+  return AllHold(verdicts) ? "<p class=\"verdict good\">✓ everything expected holds</p>\n"
+                           : "<p class=\"verdict bad\">✗ not everything expected holds</p>\n";
+}
+
+}  // namespace
+
+std::string ReportHtml(const Outcome& outcome, const std::vector<Verdict>& verdicts) {
+  std::string html =
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>" +
+      EscapeHtml(outcome.experiment) + " · Covey</title>\n<style>" + std::string(kReportStyle) +
+      "</style>\n</head>\n<body>\n<main>\n<p class=\"eyebrow\">Covey run</p>\n<h1>" +
+      EscapeHtml(outcome.experiment) + "</h1>\n";
+  html += Banner(outcome, verdicts);
+  html += "<p class=\"lead\">" + EscapeHtml(Lead(outcome)) + "</p>\n";
+  html += Cards(outcome) + Notes(outcome);
+  const std::string accuracy = AccuracyFigure(outcome);
+  if (!accuracy.empty()) html += "<h2>Accuracy</h2>\n" + accuracy;
+  const std::string nodes = NodesFigure(outcome);
+  if (!nodes.empty()) html += "<h2>How close the nodes are</h2>\n" + nodes;
+  const std::string loss = LossFigure(outcome);
+  if (!loss.empty()) html += "<h2>Loss</h2>\n" + loss;
+  html += ResultsTable(outcome) + VerdictTable(verdicts) + TrafficTable(outcome);
+  html += NodeTable(outcome) + Settings(outcome);
+  html += "<footer>" + EscapeHtml(outcome.build) + " · " + EscapeHtml(outcome.mode) +
+          " mode · seed " + std::to_string(outcome.seed) + " · " + Span(outcome.wall_seconds) +
+          "</footer>\n</main>\n</body>\n</html>\n";
+  return html;
+}
+
+}  // namespace covey::harness

@@ -1,0 +1,98 @@
+#include "harness/report_charts.h"
+
+#include <array>
+#include <string_view>
+
+#include "harness/svg.h"
+#include "harness/text.h"
+
+namespace covey::harness {
+namespace {
+
+// Drawn in this order: the consensus line lies on top.
+constexpr std::array kOrder = {Group::kIsolated, Group::kMonolithic, Group::kConsensus};
+
+// Which half of a score a chart shows.
+using Quantity = double Score::*;
+
+std::string Label(Group group, double value, Quantity quantity) {
+  const std::string number = quantity == &Score::accuracy ? Percent(value, 1) : Fixed(value, 3);
+  return std::string(Name(group)) + ' ' + number;
+}
+
+svg::Chart CurveChart(const Outcome& outcome, Quantity quantity) {
+  svg::Chart chart;
+  chart.percent = quantity == &Score::accuracy;
+  chart.id = chart.percent ? "accuracy" : "loss";
+  chart.x_label = "epochs (passes of each node over its own data)";
+  for (const Group group : kOrder) {
+    const std::vector<Band> bands = MeanCurve(outcome, group);
+    if (bands.empty()) continue;
+    svg::Line line{.label = Label(group, bands.back().mean.*quantity, quantity),
+                   .style = std::string(Name(group)),
+                   .points = {}};
+    svg::Area area{.style = line.style, .slices = {}};
+    for (const Band& band : bands) {
+      line.points.emplace_back(band.epoch, band.mean.*quantity);
+      area.slices.push_back({band.epoch, band.low.*quantity, band.high.*quantity});
+    }
+    chart.lines.push_back(std::move(line));
+    if (group != Group::kConsensus) continue;
+    chart.areas.push_back(std::move(area));
+    const std::optional<GroupFigures> figures = Figures(outcome, group);
+    if (figures && figures->last_validation && outcome.spread) {
+      chart.dots.push_back(
+          {bands.back().epoch, *figures->last_validation.*quantity, std::string(Name(group))});
+    }
+  }
+  return chart;
+}
+
+std::string Figure(const std::string& drawing, std::string_view caption) {
+  if (drawing.empty()) return "";
+  return "<figure>\n" + drawing + "<figcaption>" + EscapeHtml(caption) +
+         "</figcaption>\n</figure>\n";
+}
+
+std::string CurveCaption(const svg::Chart& chart, std::string_view quantity) {
+  std::string caption = std::string(quantity) + " on the common validation set.";
+  if (!chart.areas.empty()) {
+    caption += " Line: mean of the nodes. Band: from the lowest to the highest node.";
+  }
+  if (!chart.dots.empty()) caption += " Dot: after the nodes have settled.";
+  return caption + " The first tenth may leave the frame.";
+}
+
+}  // namespace
+
+std::string AccuracyFigure(const Outcome& outcome) {
+  svg::Chart chart = CurveChart(outcome, &Score::accuracy);
+  chart.title = "Validation accuracy over epochs";
+  return Figure(svg::Draw(chart), CurveCaption(chart, "Accuracy"));
+}
+
+std::string LossFigure(const Outcome& outcome) {
+  svg::Chart chart = CurveChart(outcome, &Score::loss);
+  chart.title = "Validation loss over epochs";
+  return Figure(svg::Draw(chart), CurveCaption(chart, "Loss (mean cross-entropy in nats)"));
+}
+
+std::string NodesFigure(const Outcome& outcome) {
+  std::vector<svg::Strip> strips;
+  bool test = true;
+  for (const Group group : {Group::kMonolithic, Group::kConsensus, Group::kIsolated}) {
+    svg::Strip strip{
+        .label = std::string(Name(group)), .style = std::string(Name(group)), .values = {}};
+    for (const NodeOutcome* node : Counted(outcome, group)) {
+      strip.values.push_back(node->best->reported().accuracy);
+      test = test && node->best->test;
+    }
+    if (!strip.values.empty()) strips.push_back(std::move(strip));
+  }
+  const std::string title = std::string(test ? "test" : "validation") + " accuracy of each node";
+  return Figure(
+      svg::DrawStrips(title, strips),
+      "Every circle is the model of one node at its best evaluation; the bar is their mean.");
+}
+
+}  // namespace covey::harness

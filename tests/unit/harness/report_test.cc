@@ -1,0 +1,61 @@
+#include "covey/harness/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/harness/made_up.h"
+
+namespace covey::harness {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Report, ShowsTheHeadlineFiguresAndBothControls) {
+  const std::string html = ReportHtml(MadeUpOutcome(), {});
+  EXPECT_THAT(html, HasSubstr("87.78 %"));       // mean
+  EXPECT_THAT(html, HasSubstr("+3.30 points"));  // over isolated at 0.8448
+  EXPECT_THAT(html, HasSubstr("25.0 %"));
+  EXPECT_THAT(html, HasSubstr("Validation accuracy over epochs"));
+  EXPECT_THAT(html, HasSubstr("Validation loss over epochs"));
+  EXPECT_THAT(html, HasSubstr("covey-sim run configs/experiments/fashion-8x25.yaml --seed 7"));
+}
+
+TEST(Report, IsSelfContained) {
+  const std::string html = ReportHtml(MadeUpOutcome(), {});
+  EXPECT_THAT(html, Not(HasSubstr("<script")));
+  EXPECT_THAT(html, Not(HasSubstr("http")));
+  EXPECT_THAT(html, Not(HasSubstr("src=")));
+  EXPECT_THAT(html, HasSubstr("prefers-color-scheme: dark"));
+}
+
+TEST(Report, EscapesEveryTextFromOutside) {
+  Outcome outcome = MadeUpOutcome();
+  const std::string evil = "<script>alert('x')</script>";
+  outcome.experiment = outcome.description = outcome.model = outcome.build = outcome.command =
+      outcome.mode = evil;
+  outcome.notes = {evil};
+  outcome.settings = {{evil, evil}};
+  outcome.runs[0].end = End::kDied;
+  outcome.runs[0].reason = evil;
+  const std::string html =
+      ReportHtml(outcome, {{.what = evil, .wanted = evil, .got = evil, .holds = false}});
+  EXPECT_THAT(html, Not(HasSubstr("<script>")));
+}
+
+TEST(Report, OfNothingIsStillAPage) {
+  const std::string html = ReportHtml({}, {});
+  EXPECT_THAT(html, HasSubstr("The run gave no figures."));
+  EXPECT_THAT(html, Not(HasSubstr("<svg")));
+  EXPECT_THAT(html, HasSubstr("</html>"));
+}
+
+TEST(Report, SaysWhatHoldsAndWhatDoesNot) {
+  const Verdict good{.what = "accuracy", .wanted = ">= 0.8", .got = "0.9", .holds = true};
+  const Verdict bad{.what = "spread", .wanted = "<= 0.1", .got = "0.2", .holds = false};
+  EXPECT_THAT(ReportHtml(MadeUpOutcome(), {good}), HasSubstr("everything expected holds"));
+  EXPECT_THAT(ReportHtml(MadeUpOutcome(), {good, bad}), HasSubstr("not everything expected holds"));
+}
+
+}  // namespace
+}  // namespace covey::harness
