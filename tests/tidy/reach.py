@@ -59,6 +59,31 @@ def check_scripts(tree):
             and not re.search(rf"\b{re.escape(f.name[:-3])}\b", mentions)]
 
 
+def check_corpora(tree):
+    """Each fuzz target has a corpus to replay, each corpus a target."""
+    problems, targets = [], set()
+    for source in tree.cpp("tests"):
+        if source.parts[1] == "fuzz" and source.name.endswith("_fuzz.cc"):
+            folder = source.full.parent / "corpus" / source.name[:-len("_fuzz.cc")]
+            targets.add(folder)
+            if not folder.is_dir() or not any(folder.iterdir()):
+                problems.append(Problem(source.path, 1, "no corpus to replay"))
+    for folder in sorted((tree.root / "tests" / "fuzz").glob("*/corpus/*")):
+        if folder not in targets:
+            path = folder.relative_to(tree.root).as_posix()
+            problems.append(Problem(path, 1, "a corpus without a fuzz target"))
+    return problems
+
+
+def check_shell(tree, program):
+    """shellcheck has nothing to say about the shell scripts."""
+    scripts = [f.path for f in tree.code() if f.text.startswith("#!/usr/bin/env bash")]
+    done = subprocess.run([program, "-x", "-f", "gcc", *scripts], cwd=tree.root, text=True,
+                          capture_output=True, check=False)
+    found = [re.match(r"(.*?):(\d+):\d+: (.*)", line) for line in done.stdout.splitlines()]
+    return [Problem(m.group(1), int(m.group(2)), m.group(3)) for m in found if m]
+
+
 def check_pragma(tree):
     problems = []
     for source in tree.cpp():

@@ -28,18 +28,21 @@ RULES = {
     "tokens": [tokens],
     "sizes": [text.check_sizes],
     "words": [text.check_words],
-    "reach": [reach.check_dead, reach.check_pragma, reach.check_own_header_first],
+    "reach": [reach.check_dead, reach.check_corpora, reach.check_pragma,
+              reach.check_own_header_first],
 }
 
 
-def clang_format():
-    """Other versions format differently, so only the one of Debian 12 counts."""
-    return shutil.which("clang-format-14")
+# Rules that need a program. Other versions of clang-format format differently.
+TOOLS = {
+    "format": ("clang-format-14", reach.check_format),
+    "shell": ("shellcheck", reach.check_shell),
+}
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("rule", choices=[*RULES, "headers", "format"])
+    parser.add_argument("rule", choices=[*RULES, *TOOLS, "headers"])
     parser.add_argument("--root", default=Path(__file__).resolve().parents[2], type=Path)
     parser.add_argument("--compiler", default="c++")
     parser.add_argument("--flag", action="append", default=[])
@@ -47,12 +50,13 @@ def main():
     tree = Tree(options.root)
     if options.rule == "headers":
         problems = reach.check_self_contained(tree, options.compiler, options.flag)
-    elif options.rule == "format":
-        program = clang_format()
+    elif options.rule in TOOLS:
+        name, check = TOOLS[options.rule]
+        program = shutil.which(name)
         if not program:
-            print("skipped: clang-format-14 is not installed")
+            print(f"skipped: {name} is not installed")
             return SKIPPED
-        problems = reach.check_format(tree, program)
+        problems = check(tree, program)
     else:
         problems = [problem for check in RULES[options.rule] for problem in check(tree)]
     for problem in problems:

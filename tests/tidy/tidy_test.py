@@ -217,6 +217,12 @@ class Reach(Sample):
             self.assert_bad("reach", path, "int x;\n", "no build rule")
             (self.root / path).unlink()
 
+    def test_fuzz_target_and_corpus_belong_together(self):
+        self.write("tests/fuzz/nn/x_fuzz.cc", "int x;\n")
+        self.assertIn("no corpus", self.run_rule("reach")[0])
+        self.write("tests/fuzz/nn/corpus/x/seed", "seed")
+        self.assert_bad("reach", "tests/fuzz/nn/corpus/y", "", "without a fuzz target")
+
     def test_script_that_nobody_runs(self):
         self.assert_bad("reach", "tests/e2e/lost.py", "print()\n", "no CMake file registers")
         self.write("tests/e2e/CMakeLists.txt", "add_test(NAME x COMMAND python lost.py)\n")
@@ -250,7 +256,7 @@ class Tools(Sample):
         self.assertEqual([problem.path for problem in found], ["include/covey/base/lonely.h"])
 
     def test_format(self):
-        program = tidy.clang_format()
+        program = shutil.which("clang-format-14")
         if not program:
             self.skipTest("clang-format-14 is not installed")
         self.write(".clang-format", "BasedOnStyle: Google\n")
@@ -260,6 +266,17 @@ class Tools(Sample):
         self.write("src/nn/c.cc", "int  x;\n")
         found = reach.check_format(Tree(self.root), program)
         self.assertEqual([problem.path for problem in found], ["src/nn/c.cc"])
+
+
+    def test_shell(self):
+        program = shutil.which("shellcheck")
+        if not program:
+            self.skipTest("shellcheck is not installed")
+        self.write("scripts/run", "#!/usr/bin/env bash\necho \"$1\"\n")
+        self.assertEqual(reach.check_shell(Tree(self.root), program), [])
+        self.write("scripts/run", "#!/usr/bin/env bash\necho $1\n")
+        found = reach.check_shell(Tree(self.root), program)
+        self.assertEqual([problem.line for problem in found], [2])
 
 
 class Blank(unittest.TestCase):
