@@ -37,10 +37,11 @@ struct KeyPair {
 // Reads the pair at `path`; makes and stores a new one when there is no such file.
 //
 // The file is text: comment lines (#), `public = <64 hex digits>`, `secret = <64 hex digits>`. It
-// is created with mode 0600 and O_EXCL, written, synced, and its directory synced, so that a node
-// never starts with an identity that a power cut takes back. Errors: kNoPermission when others may
-// read the file (the hint is the chmod), kData when a line is wrong or the
-//   public key isn't the secret's, kCantCreate and kIo from the system.
+// is created beside with mode 0600 and O_EXCL, written, synced, linked to its name, and its
+// directory synced, so that a node never starts with an identity that a power cut takes back.
+//
+// Errors: kNoPermission when others may read the file (the hint is the chmod), kData when a line is
+//   wrong or the public key isn't the secret's, kCantCreate and kIo from the system.
 Result<KeyPair> LoadOrCreateKeys(const std::string& path);
 
 // Z85 of 32 bytes: 40 printable characters.

@@ -11,10 +11,14 @@
 // authentication are final within libzmq and its own reconnecting has either jitter or back-off,
 // never both.
 //
-// Thread: Open, Poll, Send, Close, Dial and the destructor belong to one thread at a time; Wake,
-// SetAllowedKeys and counters() may be called from any. Two helper threads: ZAP, and name look-ups
-// (started by the first name). Source: reference tables of libzmq 4.3.4 options in
-// docs/architecture.md; ZeroMQ RFC 23, 26, 27.
+// Requires: a limit of open files of 6 max_links + 512; when it is reached all the same, connections
+// that are nobody's link yet are cut first, and listening pauses last.
+//
+// Thread: one at a time; Wake and SetAllowedKeys may be called from any. Helper threads: libzmq's,
+// ZAP, and one for name look-ups (started by the first name).
+//
+// Source: ZeroMQ RFC 23 (ZMTP), 26 (CurveZMQ), 27 (ZAP). Where we differ: libzmq's own reconnecting
+// is off.
 #pragma once
 
 #include <cstddef>

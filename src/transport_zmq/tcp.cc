@@ -1,0 +1,91 @@
+#include "transport_zmq/tcp.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace covey::transport_zmq {
+namespace {
+
+// A duplicate for the length of one look, so that what is looked at can't be closed and replaced meanwhile.
+class Duplicate {
+ public:
+  explicit Duplicate(int fd) : fd_(::fcntl(fd, F_DUPFD_CLOEXEC, 0)) {}
+  Duplicate(const Duplicate&) = delete;
+  Duplicate& operator=(const Duplicate&) = delete;
+  ~Duplicate() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+  int fd() const { return fd_; }
+  // 0 when it is no socket.
+  std::uint64_t Cookie() const {
+    std::uint64_t cookie = 0;
+    socklen_t size = sizeof cookie;
+    return ::getsockopt(fd_, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
+  }
+
+ private:
+  int fd_;
+};
+
+std::string PeerAddress(int fd) {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return {};
+  char text[INET6_ADDRSTRLEN] = {};
+  if (storage.ss_family == AF_INET) {
+    sockaddr_in address{};
+    std::memcpy(&address, &storage, sizeof address);
+    ::inet_ntop(AF_INET, &address.sin_addr, text, sizeof text);
+    return std::string("tcp://") + text + ":" + std::to_string(ntohs(address.sin_port));
+  }
+  if (storage.ss_family == AF_INET6) {
+    sockaddr_in6 address{};
+    std::memcpy(&address, &storage, sizeof address);
+    ::inet_ntop(AF_INET6, &address.sin6_addr, text, sizeof text);
+    return std::string("tcp://[") + text + "]:" + std::to_string(ntohs(address.sin6_port));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<TcpConnection> TcpConnection::Of(int fd) {
+  const Duplicate duplicate(fd);
+  TcpConnection connection;
+  connection.fd_ = fd;
+  connection.cookie_ = duplicate.Cookie();
+  if (connection.cookie_ == 0) return std::nullopt;
+  connection.peer_ = PeerAddress(duplicate.fd());
+  if (connection.peer_.empty()) return std::nullopt;
+  return connection;
+}
+
+std::optional<std::uint64_t> TcpConnection::Consumed() const {
+  const Duplicate duplicate(fd_);
+  if (duplicate.Cookie() != cookie_) return std::nullopt;
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  int unread = 0;
+  // Unread first: what arrives in between counts as consumed, never the other way round.
+  if (::ioctl(duplicate.fd(), FIONREAD, &unread) != 0 ||
+      ::getsockopt(duplicate.fd(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
+    return std::nullopt;
+  }
+  const std::uint64_t waiting = static_cast<std::uint64_t>(unread);
+  return info.tcpi_bytes_received > waiting ? info.tcpi_bytes_received - waiting : 0;
+}
+
+void TcpConnection::Cut() const {
+  const Duplicate duplicate(fd_);
+  if (duplicate.Cookie() == cookie_) ::shutdown(duplicate.fd(), SHUT_RDWR);
+}
+
+}  // namespace covey::transport_zmq

@@ -1,0 +1,34 @@
+// A look from outside at the TCP connections that libzmq owns: their peer, what they consumed, and an end to them.
+//
+// libzmq buffers an unfinished multipart message without bound and can't drop a peer of a ROUTER. But the
+// connections are descriptors of this process, and the socket monitor names them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace covey::transport_zmq {
+
+class TcpConnection {
+ public:
+  // Empty when `fd` is no TCP socket (any more).
+  static std::optional<TcpConnection> Of(int fd);
+
+  int fd() const { return fd_; }
+  // The kernel's number for this connection, never used again; the descriptor may be another one's by now.
+  std::uint64_t id() const { return cookie_; }
+  const std::string& peer() const { return peer_; }  // "tcp://127.0.0.1:41873"
+
+  // Bytes that libzmq has read from it so far; empty when the connection is gone.
+  std::optional<std::uint64_t> Consumed() const;
+  // Ends the connection in both directions; libzmq then reports it as disconnected.
+  void Cut() const;
+
+ private:
+  int fd_ = -1;
+  std::uint64_t cookie_ = 0;
+  std::string peer_;
+};
+
+}  // namespace covey::transport_zmq

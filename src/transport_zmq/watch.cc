@@ -1,0 +1,89 @@
+#include "transport_zmq/watch.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <array>
+
+namespace covey::transport_zmq {
+
+Watch::Watch(std::uint64_t queue) : queue_(queue), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
+
+Watch::~Watch() {
+  if (epoll_ >= 0) ::close(epoll_);
+}
+
+void Watch::Add(const TcpConnection& connection) {
+  Entry entry;
+  entry.connection = connection;
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLONESHOT;
+  event.data.u64 = connection.id();
+  // The kernel forgets a closed descriptor by itself; a number that came back is a new registration.
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, connection.fd(), &event) != 0) {
+    ::epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.fd(), &event);
+  }
+  entries_[connection.id()] = entry;
+}
+
+void Watch::Remove(std::uint64_t id) { entries_.erase(id); }
+
+void Watch::Delivered(std::uint64_t id) {
+  const auto at = entries_.find(id);
+  if (at != entries_.end()) at->second.delivered = true;
+}
+
+void Watch::Arm(const Entry& entry) {
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLONESHOT;
+  event.data.u64 = entry.connection.id();
+  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, entry.connection.fd(), &event);
+}
+
+bool Watch::Begin(Time now) {
+  std::array<epoll_event, 64> events{};
+  const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const auto at = entries_.find(events[static_cast<std::size_t>(i)].data.u64);
+    if (at == entries_.end()) continue;
+    at->second.active = true;
+    if (due_ == kNever) due_ = now + kInterval;
+  }
+  if (now < due_) return false;
+  for (auto& [id, entry] : entries_) {
+    if (!entry.active) continue;
+    const auto consumed = entry.connection.Consumed();
+    entry.sampled = consumed.has_value();
+    if (consumed) entry.sample = *consumed;
+  }
+  return true;
+}
+
+std::vector<std::uint64_t> Watch::End(Time now, bool drained) {
+  std::vector<std::uint64_t> cut;
+  due_ = kNever;
+  for (auto& [id, entry] : entries_) {
+    if (!entry.active) continue;
+    if (!entry.sampled) {  // gone, or no descriptor for the look: its end will be reported
+      due_ = now + kInterval;
+      continue;
+    }
+    entry.sampled = false;
+    // Within one frame: what was complete at Begin has been handed over by now.
+    if (entry.delivered && drained) {
+      entry.base = entry.sample;
+      entry.delivered = false;
+    } else if (!entry.delivered && entry.sample > entry.base) {
+      const std::uint64_t pending = entry.sample - entry.base;
+      if (pending > kAllowance + (drained ? 0 : queue_)) {
+        cut.push_back(id);
+        continue;
+      }
+    }
+    entry.active = false;
+    Arm(entry);
+  }
+  return cut;
+}
+
+}  // namespace covey::transport_zmq

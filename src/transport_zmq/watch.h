@@ -1,0 +1,67 @@
+// Finds connections that fill libzmq's memory with a message that never ends.
+//
+// libzmq keeps the parts of a multipart message unread until the last one; its high-water mark counts whole
+// messages, so one message may be of any size. Our frames come alone. So a connection that consumed more than a
+// few frames' worth of bytes since a moment when everything complete had been read, and brought no frame, is
+// cut.
+//
+// An idle connection costs nothing: epoll reports its first byte after a rest, and only then is it looked at
+// every kInterval, until it rests again.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "covey/base/time.h"
+#include "transport_zmq/tcp.h"
+
+namespace covey::transport_zmq {
+
+class Watch {
+ public:
+  static constexpr Duration kInterval = std::chrono::milliseconds(4);
+  static constexpr std::uint64_t kAllowance = 1024 * 1024;
+
+  // `queue` is what complete but unread frames of one connection may take.
+  explicit Watch(std::uint64_t queue);
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  ~Watch();
+
+  int fd() const { return epoll_; }  // readable when a resting connection stirs; negative on failure
+
+  void Add(const TcpConnection& connection);
+  void Remove(std::uint64_t id);
+  // A complete message of this connection was read.
+  void Delivered(std::uint64_t id);
+
+  // When Begin wants to be called; kNever while everything rests.
+  Time due() const { return due_; }
+  // Before reading: takes in what stirs and, when it is time, samples all that are active.
+  // Returns: true when it sampled; all sockets must then be read until they are empty.
+  bool Begin(Time now);
+  // After reading; `drained`: every socket was seen empty since Begin.
+  // Returns: the connections to cut.
+  std::vector<std::uint64_t> End(Time now, bool drained);
+
+ private:
+  struct Entry {
+    TcpConnection connection;
+    std::uint64_t base = 0;    // consumed when everything complete had been read
+    std::uint64_t sample = 0;  // consumed at Begin
+    bool active = false;
+    bool delivered = false;  // since the last judgement
+    bool sampled = false;
+  };
+
+  void Arm(const Entry& entry);
+
+  std::uint64_t queue_;
+  int epoll_;
+  Time due_ = kNever;
+  std::map<std::uint64_t, Entry> entries_;  // by TcpConnection::id
+};
+
+}  // namespace covey::transport_zmq
