@@ -46,7 +46,8 @@ ReadBytes ReaderOf(const InputFile& source, const std::string& path) {
   };
 }
 
-// Returns the copy when it is there and good. Whatever is wrong with it, the answer is to make it again.
+// Returns the copy when it is there and good. Whatever is wrong with it, the answer is to make it
+// again.
 std::optional<InputFile> OpenIfGood(const std::string& path, const IdxHeader& wanted) {
   Result<InputFile> file = OpenInput(path);
   if (!file || file->size != wanted.file_bytes) return std::nullopt;
@@ -67,8 +68,8 @@ Status MakeFolder(const std::string& folder) {
   return {};
 }
 
-// Waits for whoever is unpacking. A file system without locks only costs doubled work: names of temporary
-// files are distinct and a rename replaces atomically.
+// Waits for whoever is unpacking. A file system without locks only costs doubled work: names of
+// temporary files are distinct and a rename replaces atomically.
 Descriptor WaitForLock(const std::string& path) {
   Descriptor lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (lock.get() < 0) return lock;
@@ -127,7 +128,8 @@ Result<InputFile> OpenUnpacked(const InputFile& source, const std::string& path,
   }
   const Descriptor lock = WaitForLock((fs::path(cache_folder) / "lock").string());
   if (lock.get() >= 0) {
-    // Someone else may have made it meanwhile. Taking that one, not a second one, is what shares its pages.
+    // Someone else may have made it meanwhile. Taking that one, not a second one, is what shares
+    // its pages.
     if (std::optional<InputFile> good = OpenIfGood(copy, *header)) return std::move(*good);
     RemoveLeftovers(cache_folder);
   }

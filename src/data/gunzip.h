@@ -22,10 +22,11 @@ bool IsGzip(ByteView start);
 
 // Unpacks the IDX file inside a gzip file (one member or several) into `take`.
 //
-// Memory: two buffers of fixed size, whatever the file says. `take` sees at most min(limit, size in the
-// header) bytes, so a file that would unpack to terabytes is refused at its first byte too many.
-// Errors: kData: damaged or truncated gzip, header as ParseIdxHeader, header above `limit`, fewer or more values than the header says;
-//   and what `read` and `take` return.
+// Memory: two buffers of fixed size, whatever the file says. `take` sees at most min(limit, size in
+//   the header) bytes, so a file that would unpack to terabytes is refused at its first byte too
+//   many.
+// Errors: kData: damaged or truncated gzip, header as ParseIdxHeader, header above `limit`, fewer
+//   or more values than the header says; and what `read` and `take` return.
 Result<IdxHeader> GunzipIdx(const ReadBytes& read, const TakeBytes& take, ByteCount limit,
                             const std::string& where);
 

@@ -1,4 +1,5 @@
-// The header of an IDX file: two zero bytes, a type byte, the number of dimensions, and each as u32 big-endian.
+// The header of an IDX file: two zero bytes, a type byte, the number of dimensions, and each as u32
+// big-endian.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,8 @@ struct IdxHeader {
 };
 
 // `bytes` is the start of the file: kMaxIdxHeaderBytes of it or, if it is shorter, all.
-// Errors: kData with `where` and the offset: wrong magic, type or number of dimensions, a dimension of 0, sizes
-//   whose product overflows, truncated header.
+// Errors: kData with `where` and the offset: wrong magic, type or number of dimensions, a dimension
+//   of 0, sizes whose product overflows, truncated header.
 Result<IdxHeader> ParseIdxHeader(ByteView bytes, const std::string& where);
 
 // "path, byte 4": how the errors of this module name a place in a file.

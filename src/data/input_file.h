@@ -37,7 +37,8 @@ struct InputFile {
 tl::unexpected<Error> SystemError(const std::string& where, const std::string& doing);
 
 // Opens a regular file that is not empty. A FIFO never blocks the call.
-// Errors: kNoInput, kNoPermission, kIo; kData when it is a folder, FIFO, socket or device, or empty.
+// Errors: kNoInput, kNoPermission, kIo; kData when it is a folder, FIFO, socket or device, or
+//   empty.
 Result<InputFile> OpenInput(const std::string& path);
 
 // Reads at `offset` until the buffer is full or the file ends.

@@ -99,7 +99,8 @@ Indices PartitionMixRate(Labels labels, std::uint32_t classes, Part part, double
     if (g == part.index) {
       Append(mine, group.subspan(given));
     } else {
-      // The part after the owner takes run 0 and so on round, so that the odd samples don't all go to part 0.
+      // The part after the owner takes run 0 and so on round, so that the odd samples don't all go
+      // to part 0.
       const std::uint32_t turn = (part.index + part.count - g - 1) % part.count;
       Append(mine, Run(group.first(given), turn, part.count - 1));
     }

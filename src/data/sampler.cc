@@ -8,8 +8,8 @@
 namespace covey::data {
 namespace {
 
-// Numbers of the stream that belong to one epoch: a shuffle of 2^32 samples takes 2^33 (drawing again is rare:
-// less than once in 2^32 draws).
+// Numbers of the stream that belong to one epoch: a shuffle of 2^32 samples takes 2^33 (drawing
+// again is rare: less than once in 2^32 draws).
 constexpr unsigned kEpochShift = 34;
 
 }  // namespace

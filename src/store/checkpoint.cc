@@ -63,8 +63,9 @@ Result<std::vector<std::string>> List(const std::string& folder, bool (*wanted)(
   return names;
 }
 
-// Removes all but the newest kKeep, of those that are not newer than what was just written: a file from the future
-// belongs to a history that this run left (it was damaged or of another model), and is not ours to judge here.
+// Removes all but the newest kKeep, of those that are not newer than what was just written: a file
+// from the future belongs to a history that this run left (it was damaged or of another model), and
+// is not ours to judge here.
 void Prune(const std::string& folder, const std::string& written) {
   const Result<std::vector<std::string>> names = List(folder, IsCheckpointName);
   if (!names) return;

@@ -26,7 +26,8 @@ std::string FolderOf(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-// Distinct within a machine's process, and over processes: the name of a file that must not exist yet.
+// Distinct within a machine's process, and over processes: the name of a file that must not exist
+// yet.
 std::string TemporaryName(const std::string& path) {
   static std::atomic<unsigned> number{0};
   return path + ".tmp." + std::to_string(getpid()) + "." + std::to_string(number.fetch_add(1));
@@ -50,10 +51,11 @@ Status WriteAll(int file, ByteView bytes, const std::string& path, FileSystem& f
 // Writes and syncs; closes the descriptor in any case.
 Status WriteAndSync(int file, ByteView bytes, const std::string& path, FileSystem& files) {
   Status status = WriteAll(file, bytes, path, files);
-  // Once and never again: after a failed fsync the kernel may have dropped the pages and a second call would
-  // report success.
+  // Once and never again: after a failed fsync the kernel may have dropped the pages and a second
+  // call would report success.
   if (status && files.Sync(file) != 0) status = SystemError(path, "can't be synced", errno);
-  // The next reader shall ask the disk, not the pages that were just written. A hint: it may be ignored.
+  // The next reader shall ask the disk, not the pages that were just written. A hint: it may be
+  // ignored.
   posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
   if (close(file) != 0 && status && errno != EINTR) {
     status = SystemError(path, "can't be closed", errno);

@@ -22,8 +22,8 @@ tl::unexpected<Error> Bad(const std::string& where, std::string what) {
   return Fail(ErrorCode::kData, where, "not a usable safetensors file: " + std::move(what));
 }
 
-// Parses JSON whose nesting is what the format needs and whose keys are distinct (the parser would silently
-// keep one of two).
+// Parses JSON whose nesting is what the format needs and whose keys are distinct (the parser would
+// silently keep one of two).
 Result<Json> ParseHeader(std::string_view text, const std::string& where) {
   constexpr int kDeepest = 3;  // header { tensor { shape [ number
   std::vector<std::set<std::string>> keys;
@@ -89,7 +89,8 @@ Result<Entry> ReadEntry(const std::string& name, const Json& value, const std::s
       offsets[0] > offsets[1]) {
     return Bad(where, tensor + "has data_offsets that are not two ascending whole numbers");
   }
-  // As the reference reader does: a product that overflows is refused even when a later extent is 0.
+  // As the reference reader does: a product that overflows is refused even when a later extent is
+  // 0.
   std::uint64_t bytes = sizeof(float);
   for (const std::uint64_t extent : shape) {
     if (__builtin_mul_overflow(bytes, extent, &bytes)) {

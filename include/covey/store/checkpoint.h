@@ -1,12 +1,13 @@
 // Checkpoints: what a node needs to go on where it stopped, in one file that is whole or not used.
 //
 // Format, little-endian:
-//   file    = magic "COVEYCKP", version u32 (1), header length u32, header, CRC32C u32 of all before,
-//             { section }, SHA-256 (32 bytes) of all before
+//   file    = magic "COVEYCKP", version u32 (1), header length u32, header, CRC32C u32 of all that,
+//             { section }, SHA-256 (32 bytes) of all that
 //   header  = covey.v1.CheckpointHeader: counters, and name, length and CRC32C of every section
 //   section = float32 values: "x", then "optimizer/<name>" ..., then "best" when it is kept
 //
-// Name: ckpt-<batches, 20 digits>.covey, and with .tmp.<pid>.<number> behind it while it is written.
+// Name: ckpt-<batches, 20 digits>.covey, and with .tmp.<pid>.<number> behind it while it is
+//   written.
 //
 // Saving: free space checked, temporary file (O_EXCL), fdatasync, read back and compared, rename,
 //   folder fsynced, all but the newest kKeep removed. A failed fsync is final for its file (its
@@ -80,9 +81,9 @@ inline constexpr std::size_t kMaxSections = 64;
 // is replaced.
 // Requires: x not empty, names distinct.
 // Returns: the path of the file.
-// Errors: kIo (disk full, short write, fsync, read-back), kCantCreate, kNoPermission; kSoftware when
-//   a value is not finite (such a file could never be loaded). The folder is as before then, without
-//   a temporary file. A failure to prune is not an error.
+// Errors: kIo (disk full, short write, fsync, read-back), kCantCreate, kNoPermission; kSoftware
+//   when a value is not finite (such a file could never be loaded). The folder is as before then,
+//   without a temporary file. A failure to prune is not an error.
 // Cost: two passes over the data and one read; blocks on the disk, so it belongs on a thread of its
 //   own.
 Result<std::string> Save(const std::string& folder, const Checkpoint& checkpoint,

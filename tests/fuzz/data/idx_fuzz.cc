@@ -1,0 +1,65 @@
+// The IDX reader, plain and through gzip: no input may crash it, make it unpack more than its
+// header says, or pass with a wrong size.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "data/gunzip.h"
+#include "data/idx.h"
+
+namespace {
+
+constexpr std::uint64_t kLimit = std::uint64_t{1} << 20;
+
+void Require(bool condition) {
+  if (!condition) std::abort();
+}
+
+void CheckHeader(const covey::data::IdxHeader& header) {
+  Require(!header.dimensions.empty());
+  Require(header.dimensions.size() <= covey::data::kMaxIdxDimensions);
+  std::uint64_t product = 1;
+  for (const std::size_t extent : header.dimensions) product *= extent;
+  Require(product > 0 && header.file_bytes == header.header_bytes + product);
+}
+
+void Plain(covey::ByteView bytes) {
+  const auto header = covey::data::ParseIdxHeader(
+      bytes.first(std::min(bytes.size(), covey::data::kMaxIdxHeaderBytes)), "fuzz");
+  if (header) {
+    CheckHeader(*header);
+  } else {
+    Require(header.error().code == covey::ErrorCode::kData && !header.error().what.empty());
+  }
+}
+
+void Gzipped(covey::ByteView bytes) {
+  std::size_t at = 0;
+  std::uint64_t taken = 0;
+  const covey::data::ReadBytes read =
+      [&](covey::MutableByteView buffer) -> covey::Result<std::size_t> {
+    const std::size_t count = std::min(buffer.size(), bytes.size() - at);
+    if (count > 0) std::memcpy(buffer.data(), bytes.data() + at, count);
+    at += count;
+    return count;
+  };
+  const covey::data::TakeBytes take = [&](covey::ByteView unpacked) -> covey::Status {
+    taken += unpacked.size();
+    Require(taken <= kLimit);
+    return {};
+  };
+  const auto header = covey::data::GunzipIdx(read, take, covey::ByteCount{kLimit}, "fuzz");
+  if (!header) return;
+  CheckHeader(*header);
+  Require(taken == header->file_bytes);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const covey::ByteView bytes(reinterpret_cast<const std::byte*>(data), size);
+  Plain(bytes);
+  Gzipped(bytes);
+  return 0;
+}
