@@ -1,0 +1,80 @@
+// The host of a learner: threads, clock, files and the end of a node's life.
+//
+// Threads: learner (x, optimizer, core), network (links, transport), evaluator (low priority), checkpoint writer.
+// They talk through bounded queues under short locks; none waits for another while the node runs:
+//
+//   network --Mailbox: FIFO, notices--> learner --Outbox: messages--> network
+//   learner --snapshots--> evaluator        learner --copies--> checkpoint writer
+//
+// Life: Open -> Start -> Run -> (asked to leave, signal, linger over, or failure) -> stopped.
+// Files: everything in `state_dir`, locked for the life of the object: checkpoints/.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "covey/base/result.h"
+#include "covey/config/node_config.h"
+#include "covey/node/network_driver.h"
+#include "covey/node/report.h"
+#include "covey/node/signals.h"
+#include "covey/setup/assemble.h"
+
+namespace covey::node {
+
+struct DaemonSettings {
+  config::NodeConfig config;  // checked, paths filled
+  setup::Identity identity;
+  std::string software;  // "covey 0.1.0": for peers and checkpoints
+  bool start_paused = false;
+  // Who may say hello where the transport does not authenticate; unset: anybody.
+  std::optional<std::set<PeerKey>> allowed;
+};
+
+class Daemon {
+ public:
+  // Opens data and the newest checkpoint. Requires: the caller holds the StateLock of state_dir.
+  // Errors: as setup::Assemble and store::Load; kData when the checkpoint does not fit the optimizer or shard.
+  static Result<std::unique_ptr<Daemon>> Open(DaemonSettings settings);
+  ~Daemon();
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  // What went on from, for the log. Empty: fresh.
+  const std::string& restored_from() const;
+  const setup::Assembly& assembly() const;
+
+  // Starts the threads. Requires: once; `network` and `observer` outlive Run.
+  void Start(NetworkDriver& network, Observer& observer);
+
+  // Returns when the node has ended: checkpoint written, threads gone.
+  //   signal:         goodbye to the peers, checkpoint. Within 4.5 s, or the process ends with code 70.
+  //   Leave, linger:  the same, but best and last model are measured on validation and test set first.
+  // Errors: kSoftware when the loss became non-finite (no checkpoint is written then); what Save says when the
+  // last checkpoint failed.
+  // Thread: the main one.
+  Status Run(Signals& signals);
+
+  // --- From any thread, between Start and the end of Run ---
+  // Wait up to 250 ms for the learner to follow, so that a report afterwards shows the effect.
+  // Errors: kTemporary when the node is leaving.
+  Status Pause();
+  Status Resume();
+  Status Settle();
+  Status Leave();  // returns at once
+
+  // Waits up to 250 ms for the network thread; its part is then up to one turn old.
+  Report GetReport();
+  // CLOCK_MONOTONIC in nanoseconds of a time of this daemon.
+  std::uint64_t Monotonic(Time time) const;
+
+ private:
+  struct State;
+  explicit Daemon(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace covey::node

@@ -1,0 +1,85 @@
+// What a daemon knows about itself at a moment, and what it tells an observer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "covey/base/time.h"
+#include "covey/consensus/fifo.h"
+#include "covey/consensus/node.h"
+#include "covey/learner/links.h"
+#include "covey/learner/scoreboard.h"
+
+namespace covey::node {
+
+// Where the node stands. The states of the core, and what comes before and after them.
+enum class Stage : std::uint8_t { kStarting, kJoining, kTraining, kSettling, kDone, kLeaving };
+
+std::string_view Name(Stage stage);  // "training"
+
+// Of the learner thread, as of its last round.
+struct Progress {
+  Stage stage = Stage::kStarting;
+  bool paused = false;
+  consensus::Counters core;
+  double epochs = 0;
+  std::uint64_t samples = 0;        // trained in this life
+  std::optional<Time> first_batch;  // when its first phase began
+  std::optional<Time> last_batch;   // when its last phase ended
+  double train_loss = 0;            // mean over the last rounds, exponentially weighted
+};
+
+struct EvaluationReport {
+  std::optional<learner::Score> last;
+  std::optional<learner::Score> best;
+  std::optional<learner::FinalScores> final_scores;
+  Time last_at{};             // when `last` was ready
+  std::uint64_t skipped = 0;  // snapshots that were never evaluated: the queue was full
+};
+
+struct CheckpointReport {
+  std::string path;  // newest that was written and verified, or loaded; empty: none
+  std::uint64_t batches = 0;
+  Time at{};
+  std::uint64_t written = 0;
+  std::uint64_t failures = 0;
+};
+
+struct NetworkReport {
+  learner::LinkCounters links;
+  std::vector<learner::PeerInfo> peers;
+  Time at{};
+};
+
+struct FifoReport {
+  std::size_t size = 0;
+  std::uint64_t bytes = 0;
+  consensus::FifoCounters counters;
+};
+
+struct Report {
+  Time now{};
+  Progress progress;
+  EvaluationReport evaluation;
+  CheckpointReport checkpoint;
+  NetworkReport network;
+  FifoReport fifo;
+  std::uint64_t outbox_dropped = 0;  // own WEIGHTS that the network thread had no time for
+  std::string endpoint;
+  std::uint64_t pss_bytes = 0;
+  std::uint64_t peak_pss_bytes = 0;
+};
+
+// Told what happens, on the thread where it happens; must return at once.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void OnEvaluated(const learner::Score& score, const Progress& progress, Time now) = 0;
+  virtual void OnStage(const Progress& progress) = 0;
+  virtual void OnFinished(const learner::FinalScores& scores, const Progress& progress) = 0;
+};
+
+}  // namespace covey::node

@@ -1,0 +1,158 @@
+#include "control/convert.h"
+
+#include <algorithm>
+#include <string>
+
+#include "covey/wire/reason.h"
+
+namespace covey::control {
+namespace {
+
+api::Score ToScore(const learner::Score& score, const std::optional<gradient::Evaluation>& test) {
+  api::Score to;
+  to.epoch = score.epoch;
+  if (score.validation.samples > 0) {
+    to.validation_loss = score.validation.loss;
+    to.validation_accuracy = score.validation.accuracy;
+  }
+  if (test) {
+    to.test_loss = test->loss;
+    to.test_accuracy = test->accuracy;
+  }
+  return to;
+}
+
+double Age(Time now, Time then) { return std::max(0.0, Seconds(now - then)); }
+
+std::string StateName(session::State state) {
+  switch (state) {
+    case session::State::kReady:
+      return "up";
+    case session::State::kWaiting:
+      return "connecting";
+    case session::State::kRefused:
+      return "refused";
+    case session::State::kClosed:
+      break;
+  }
+  return "down";
+}
+
+void FillProgress(const node::Report& report, const setup::Assembly& assembly,
+                  const ToMonotonic& monotonic, api::NodeStatus& status) {
+  const node::Progress& progress = report.progress;
+  status.state = ToState(progress.stage);
+  status.paused = progress.paused;
+  status.uptime_seconds = Seconds(report.now);
+  status.epochs = progress.epochs;
+  status.batches = progress.core.batches;
+  status.until_batches = assembly.learner.consensus.until_batches;
+  status.rounds = progress.core.rounds;
+  status.samples = progress.samples;
+  if (progress.first_batch && progress.last_batch) {
+    status.first_batch_ns = monotonic(*progress.first_batch);
+    status.last_batch_ns = monotonic(*progress.last_batch);
+    const double seconds = Seconds(*progress.last_batch - *progress.first_batch);
+    if (seconds > 0) status.samples_per_second = static_cast<double>(progress.samples) / seconds;
+  }
+  status.train_loss = progress.train_loss;
+  const node::EvaluationReport& evaluation = report.evaluation;
+  // Without a validation set a score says nothing.
+  if (evaluation.last && evaluation.last->validation.samples > 0) {
+    status.last_evaluation = ToEvaluation(*evaluation.last, monotonic(evaluation.last_at));
+  }
+  if (evaluation.best && evaluation.best->validation.samples > 0) {
+    status.best_evaluation = ToEvaluation(*evaluation.best, 0);
+  }
+  status.evaluations_skipped = evaluation.skipped;
+  if (evaluation.final_scores) status.final_results = ToFinal(*evaluation.final_scores);
+}
+
+void FillTraffic(const node::Report& report, api::NodeStatus& status) {
+  const learner::LinkCounters& links = report.network.links;
+  status.traffic.weights_sent = links.session.weights_out;
+  status.traffic.deltas_sent = links.session.deltas_out;
+  status.traffic.weights_dropped = links.faults.weights_dropped;
+  status.traffic.deltas_dropped = links.faults.deltas_dropped;
+  status.traffic.weights_received = links.session.weights_in;
+  status.traffic.deltas_received = links.session.deltas_in;
+  status.traffic.bytes_sent = links.session.bytes_out;
+  status.traffic.bytes_received = links.session.bytes_in;
+
+  const auto reject = [&status](std::string name, std::uint64_t count) {
+    if (count > 0) status.rejects.emplace_back(std::move(name), count);
+  };
+  for (std::size_t i = 0; i < wire::kReasons; ++i) {
+    reject(std::string(wire::Name(static_cast<wire::Reason>(i))), links.session.rejected[i]);
+  }
+  const consensus::Counters& core = report.progress.core;
+  const auto dropped = [&core](consensus::DropReason reason) {
+    return core.dropped[static_cast<std::size_t>(reason)];
+  };
+  reject("core_not_pending", dropped(consensus::DropReason::kNotPending));
+  reject("core_duplicate", dropped(consensus::DropReason::kDuplicate));
+  reject("core_joining", dropped(consensus::DropReason::kJoining));
+  reject("core_unwanted_copy", dropped(consensus::DropReason::kUnwantedCopy));
+  reject("core_wrong_size", dropped(consensus::DropReason::kWrongSize));
+  reject("fifo_refused_weights", report.fifo.counters.refused_weights);
+  reject("fifo_refused_deltas", report.fifo.counters.refused_deltas);
+}
+
+}  // namespace
+
+api::State ToState(node::Stage stage) {
+  switch (stage) {
+    case node::Stage::kStarting:
+      return api::State::kStarting;
+    case node::Stage::kJoining:
+      return api::State::kJoining;
+    case node::Stage::kTraining:
+      return api::State::kTraining;
+    case node::Stage::kSettling:
+      return api::State::kSettling;
+    case node::Stage::kDone:
+      return api::State::kDone;
+    case node::Stage::kLeaving:
+      break;
+  }
+  return api::State::kLeaving;
+}
+
+api::Evaluation ToEvaluation(const learner::Score& score, std::uint64_t time_ns) {
+  return {score.epoch, score.batches, score.validation.loss, score.validation.accuracy, time_ns};
+}
+
+api::FinalResults ToFinal(const learner::FinalScores& scores) {
+  return {ToScore(scores.best, scores.best_test), ToScore(scores.last, scores.last_test)};
+}
+
+void Fill(const node::Report& report, const setup::Assembly& assembly, const ToMonotonic& monotonic,
+          api::NodeStatus& status) {
+  FillProgress(report, assembly, monotonic, status);
+  FillTraffic(report, status);
+  status.model = assembly.links.session.model_summary;
+  status.parameters = assembly.links.session.vector_size;
+  status.fifo_size = report.fifo.size;
+  status.fifo_bytes = report.fifo.bytes;
+  status.fifo_evicted = report.fifo.counters.evicted_weights;
+  for (const learner::PeerInfo& info : report.network.peers) {
+    api::Peer peer;
+    if (info.key) peer.key = info.key->Hex();
+    peer.address = info.address;
+    peer.state = StateName(info.state);
+    peer.since_seconds = Age(report.now, info.since);
+    if (info.rtt) peer.rtt_seconds = Seconds(*info.rtt);
+    status.peers.push_back(std::move(peer));
+  }
+  if (!report.endpoint.empty()) status.endpoints.push_back(report.endpoint);
+  status.pss_bytes = report.pss_bytes;
+  status.peak_pss_bytes = report.peak_pss_bytes;
+  status.checkpoint.path = report.checkpoint.path;
+  status.checkpoint.batches = report.checkpoint.batches;
+  status.checkpoint.age_seconds =
+      report.checkpoint.path.empty() ? 0 : Age(report.now, report.checkpoint.at);
+  status.checkpoint.written = report.checkpoint.written;
+  status.checkpoint.failures = report.checkpoint.failures;
+}
+
+}  // namespace covey::control

@@ -1,0 +1,29 @@
+// The daemon's clock: monotonic time since its start.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "covey/base/time.h"
+
+namespace covey::node {
+
+class Clock {
+ public:
+  using Source = std::chrono::steady_clock;  // CLOCK_MONOTONIC with libstdc++ on Linux
+
+  Clock() : start_(Source::now()) {}
+
+  Time Now() const { return std::chrono::duration_cast<Time>(Source::now() - start_); }
+
+  // Requires: time != kNever.
+  Source::time_point At(Time time) const { return start_ + time; }
+  std::uint64_t Monotonic(Time time) const {
+    return static_cast<std::uint64_t>(At(time).time_since_epoch().count());
+  }
+
+ private:
+  Source::time_point start_;
+};
+
+}  // namespace covey::node

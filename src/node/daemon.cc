@@ -1,0 +1,325 @@
+#include "covey/node/daemon.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "covey/base/check.h"
+#include "covey/log/log.h"
+#include "covey/node/process.h"
+#include "covey/store/checkpoint.h"
+#include "node/checkpoint_thread.h"
+#include "node/clock.h"
+#include "node/evaluator_thread.h"
+#include "node/learner_thread.h"
+#include "node/mailbox.h"
+#include "node/network_thread.h"
+#include "node/outbox.h"
+
+namespace covey::node {
+namespace {
+
+constexpr Duration kStopWithin = std::chrono::milliseconds(4500);
+constexpr Duration kPssEvery = std::chrono::seconds(2);
+constexpr Duration kReportWithin = std::chrono::milliseconds(250);
+constexpr Duration kLookAround = std::chrono::milliseconds(50);
+
+enum class Ending { kSignal, kLeave, kFailure };
+
+CheckpointIdentity IdentityOf(const DaemonSettings& settings, const setup::Assembly& assembly) {
+  CheckpointIdentity identity;
+  identity.folder = settings.config.node.state_dir + "/checkpoints";
+  identity.model = assembly.links.session.model;
+  identity.model_summary = assembly.links.session.model_summary;
+  identity.created_by = settings.software;
+  identity.session = settings.identity.session;
+  return identity;
+}
+
+learner::Scoreboard MakeScoreboard(const setup::Assembly& assembly) {
+  return learner::Scoreboard(assembly.learner.model, assembly.data.train, assembly.data.validation,
+                             assembly.data.test);
+}
+
+// The process can't be stopped in order: a batch, a disk or a socket hangs. The last periodic checkpoint stands.
+[[noreturn]] void EndHung(const char* what) {
+  log::Error(log::Category::kNode, "did not stop in time and ends without its last checkpoint",
+             {{"waiting_for", what}});
+  std::fflush(nullptr);
+  std::_Exit(static_cast<int>(ErrorCode::kSoftware));
+}
+
+}  // namespace
+
+struct Daemon::State {
+  State(DaemonSettings given, setup::Assembly assembled)
+      : settings(std::move(given)),
+        assembly(std::move(assembled)),
+        mailbox(clock, assembly.learner.consensus.fifo),
+        evaluator(clock, MakeScoreboard(assembly)),
+        checkpoints(clock, IdentityOf(settings, assembly), evaluator),
+        learner(assembly, {clock, mailbox, outbox, evaluator, checkpoints},
+                settings.config.train.checkpoint_every) {}
+
+  Status Restore();
+  void OnStage(const Progress& changed);
+  void OnScore(const learner::Score& score);
+  Status Command(consensus::Command command, bool (*has_effect)(const Progress& progress));
+  std::optional<Ending> LookAround();
+  Status End(Ending ending);
+  void Measure();
+
+  DaemonSettings settings;
+  setup::Assembly assembly;
+  Clock clock;
+  Mailbox mailbox;
+  Outbox outbox;
+  EvaluatorThread evaluator;
+  CheckpointThread checkpoints;
+  LearnerThread learner;
+  std::unique_ptr<NetworkThread> network;
+  NetworkDriver* driver = nullptr;
+  Observer* observer = nullptr;
+  std::string restored_from;
+
+  std::mutex mutex;
+  Signals* signals = nullptr;  // of Run
+  bool leave = false;
+  std::optional<Time> done_since;
+  std::optional<Error> failure;
+  std::atomic<bool> leaving{false};
+  std::atomic<std::uint64_t> pss{0};
+  std::atomic<std::uint64_t> peak_pss{0};
+};
+
+Result<std::unique_ptr<Daemon>> Daemon::Open(DaemonSettings settings) {
+  auto assembly = setup::Assemble(settings.config, settings.identity);
+  if (!assembly) return tl::unexpected(assembly.error());
+  assembly->links.session.software = settings.software;
+  assembly->links.session.allowed = settings.allowed;
+  if (Status valid = learner::Validate(assembly->links); !valid) {
+    return tl::unexpected(valid.error());
+  }
+  auto state = std::make_unique<State>(std::move(settings), std::move(*assembly));
+  if (Status restored = state->Restore(); !restored) return tl::unexpected(restored.error());
+  return std::unique_ptr<Daemon>(new Daemon(std::move(state)));
+}
+
+Status Daemon::State::Restore() {
+  const CheckpointIdentity identity = IdentityOf(settings, assembly);
+  if (auto removed = store::RemoveTemporary(identity.folder); !removed) {
+    return tl::unexpected(removed.error());
+  }
+  auto loaded = store::Load(identity.folder, {identity.model, identity.model_summary,
+                                              assembly.links.session.vector_size});
+  if (!loaded) return tl::unexpected(loaded.error());
+  for (const store::Skipped& skipped : loaded->skipped) {
+    log::Warning(log::Category::kStore, "passed over a checkpoint: " + skipped.reason.Format(),
+                 {{"path", skipped.path}});
+  }
+  if (!loaded->checkpoint) return {};
+  store::Checkpoint& checkpoint = *loaded->checkpoint;
+  if (checkpoint.best && checkpoint.best->x.size() > 0) {
+    learner::Score best;
+    best.epoch = checkpoint.best->epoch;
+    best.batches = checkpoint.Counter("best.batches", 0);
+    best.validation = {checkpoint.best->loss, checkpoint.best->accuracy,
+                       assembly.data.validation.size()};
+    evaluator.Restore(best,
+                      std::make_shared<const tensor::FlatVector>(std::move(checkpoint.best->x)));
+  }
+  const std::uint64_t batches = checkpoint.batches;
+  if (Status restored = learner.Restore(ToSaved(checkpoint)); !restored) return restored;
+  checkpoints.Restored(loaded->path, batches);
+  restored_from = loaded->path;
+  log::Info(log::Category::kStore, "goes on from a checkpoint",
+            {{"path", loaded->path}, {"batches", batches}});
+  return {};
+}
+
+Daemon::Daemon(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Daemon::~Daemon() = default;
+
+const std::string& Daemon::restored_from() const { return state_->restored_from; }
+const setup::Assembly& Daemon::assembly() const { return state_->assembly; }
+std::uint64_t Daemon::Monotonic(Time time) const { return state_->clock.Monotonic(time); }
+
+void Daemon::Start(NetworkDriver& network, Observer& observer) {
+  State& state = *state_;
+  COVEY_CHECK(state.driver == nullptr);
+  state.driver = &network;
+  state.observer = &observer;
+  state.network = std::make_unique<NetworkThread>(state.clock, state.assembly.links, network,
+                                                  state.mailbox, state.outbox);
+  state.Measure();
+  state.network->Start();
+  state.checkpoints.Start();
+  state.evaluator.Start([&state](const learner::Score& score) { state.OnScore(score); });
+  state.learner.Start({[&state] { state.network->Wake(); },
+                       [&state](const Progress& progress) { state.OnStage(progress); },
+                       [&state](const Error& error) {
+                         const std::lock_guard lock(state.mutex);
+                         state.failure = error;
+                         if (state.signals != nullptr) state.signals->Notify();
+                       }},
+                      state.settings.start_paused);
+}
+
+void Daemon::State::OnStage(const Progress& changed) {
+  log::Info(
+      log::Category::kNode, Name(changed.stage),
+      {{"paused", changed.paused}, {"batches", changed.core.batches}, {"epochs", changed.epochs}});
+  observer->OnStage(changed);
+  if (changed.stage != Stage::kDone) return;
+  const std::lock_guard lock(mutex);
+  if (!done_since) done_since = clock.Now();
+  if (signals != nullptr) signals->Notify();
+}
+
+void Daemon::State::OnScore(const learner::Score& score) {
+  observer->OnEvaluated(score, learner.progress(), clock.Now());
+  if (assembly.until_accuracy > 0 && score.validation.accuracy >= assembly.until_accuracy) {
+    mailbox.Notice(consensus::Commanded{consensus::Command::kSettle});
+  }
+}
+
+Status Daemon::State::Command(consensus::Command command,
+                              bool (*has_effect)(const Progress& progress)) {
+  if (leaving) return Fail(ErrorCode::kTemporary, "coveyd", "the node is leaving");
+  mailbox.Notice(consensus::Commanded{command});
+  learner.WaitFor(has_effect, Clock::Source::now() + kReportWithin);
+  return {};
+}
+
+Status Daemon::Pause() {
+  return state_->Command(consensus::Command::kPause, [](const Progress& p) { return p.paused; });
+}
+
+Status Daemon::Resume() {
+  return state_->Command(consensus::Command::kResume, [](const Progress& p) { return !p.paused; });
+}
+
+Status Daemon::Settle() {
+  return state_->Command(consensus::Command::kSettle, [](const Progress& p) {
+    return p.stage != Stage::kTraining && p.stage != Stage::kJoining;
+  });
+}
+
+Status Daemon::Leave() {
+  State& state = *state_;
+  if (state.leaving) return Fail(ErrorCode::kTemporary, "coveyd", "the node is leaving already");
+  const std::lock_guard lock(state.mutex);
+  state.leave = true;
+  if (state.signals != nullptr) state.signals->Notify();
+  return {};
+}
+
+// Returns: why the node ends now, or nothing.
+std::optional<Ending> Daemon::State::LookAround() {
+  const std::lock_guard lock(mutex);
+  if (failure) return Ending::kFailure;
+  if (leave) return Ending::kLeave;
+  const config::Linger& linger = settings.config.train.linger;
+  if (!linger.forever && done_since && clock.Now() >= *done_since + linger.time) {
+    return Ending::kLeave;
+  }
+  return std::nullopt;
+}
+
+void Daemon::State::Measure() {
+  const std::uint64_t now = PssBytes();
+  pss = now;
+  if (now > peak_pss) peak_pss = now;
+}
+
+Status Daemon::Run(Signals& signals) {
+  State& state = *state_;
+  COVEY_CHECK(state.driver != nullptr);
+  {
+    const std::lock_guard lock(state.mutex);
+    state.signals = &signals;
+  }
+  std::optional<Ending> ending;
+  while (!(ending = state.LookAround())) {
+    Duration wait = kPssEvery;
+    {
+      const std::lock_guard lock(state.mutex);
+      const config::Linger& linger = state.settings.config.train.linger;
+      if (!linger.forever && state.done_since) {
+        wait = std::min(wait, *state.done_since + linger.time - state.clock.Now());
+      }
+    }
+    const std::optional<int> signal = signals.Wait(wait);
+    if (!signal) state.Measure();
+    if (signal == SIGHUP) {
+      log::Warning(log::Category::kNode,
+                   "SIGHUP: this version does not reload its configuration; restart it");
+    }
+    if (signal == SIGTERM || signal == SIGINT) {
+      ending = Ending::kSignal;
+      break;
+    }
+  }
+  Signals::EndProcessAfter(*ending == Ending::kLeave ? 1 : 0);
+  const Status ended = state.End(*ending);
+  const std::lock_guard lock(state.mutex);
+  state.signals = nullptr;
+  return ended;
+}
+
+Status Daemon::State::End(Ending ending) {
+  leaving = true;
+  log::Info(log::Category::kNode, ending == Ending::kLeave ? "leaves" : "stops");
+  Measure();
+  auto deadline = Clock::Source::now() + kStopWithin;
+  learner.Stop();
+  if (!learner.WaitEnded(deadline)) EndHung("training");
+  network->Stop();
+  if (!network->WaitEnded(deadline)) EndHung("network");
+  if (ending == Ending::kFailure) return tl::unexpected(*failure);
+
+  if (ending == Ending::kLeave) {
+    evaluator.Finish(learner.TakeSnapshot());
+    std::optional<learner::FinalScores> scores;
+    // A signal cuts it short: then the checkpoint matters more.
+    while (!(scores = evaluator.WaitFinished(Clock::Source::now() + kLookAround))) {
+      if (Signals::HurryUp()) break;
+    }
+    if (scores) observer->OnFinished(*scores, learner.progress());
+    deadline = Clock::Source::now() + kStopWithin;
+  }
+  const Status written = checkpoints.WriteLast(learner.Save());
+  if (!evaluator.Stop(deadline)) {
+    // The evaluation of a large set goes on; it holds nothing that has to be saved.
+    log::Warning(log::Category::kNode, "ends during an evaluation");
+    std::fflush(nullptr);
+    std::_Exit(written ? 0 : static_cast<int>(written.error().code));
+  }
+  return written;
+}
+
+Report Daemon::GetReport() {
+  State& state = *state_;
+  Report report;
+  report.network = state.network->GetReport(Clock::Source::now() + kReportWithin);
+  report.progress = state.learner.progress();
+  if (state.leaving) report.progress.stage = Stage::kLeaving;
+  report.evaluation = state.evaluator.report();
+  report.checkpoint = state.checkpoints.report();
+  report.fifo = state.mailbox.report();
+  report.outbox_dropped = state.outbox.dropped();
+  report.endpoint = state.driver->endpoint();
+  report.now = state.clock.Now();
+  state.Measure();
+  report.pss_bytes = state.pss;
+  report.peak_pss_bytes = state.peak_pss;
+  return report;
+}
+
+}  // namespace covey::node

@@ -1,0 +1,130 @@
+#include "node/evaluator_thread.h"
+
+#include <utility>
+
+#include "covey/log/log.h"
+#include "covey/node/process.h"
+
+namespace covey::node {
+
+EvaluatorThread::EvaluatorThread(const Clock& clock, learner::Scoreboard scoreboard)
+    : clock_(clock), scoreboard_(std::move(scoreboard)) {}
+
+EvaluatorThread::~EvaluatorThread() {
+  Stop(Clock::Source::now());
+  if (thread_.joinable()) thread_.join();
+}
+
+void EvaluatorThread::Restore(const learner::Score& best,
+                              std::shared_ptr<const tensor::FlatVector> best_x) {
+  scoreboard_.Restore(best, best_x);
+  report_.best = best;
+  best_ = Best{best, std::move(best_x)};
+}
+
+void EvaluatorThread::Start(OnScore on_score) {
+  on_score_ = std::move(on_score);
+  thread_ = std::thread([this] {
+    NameThread("evaluator");
+    LowerPriority();
+    Run();
+    ended_.Open();
+  });
+}
+
+void EvaluatorThread::Offer(learner::Snapshot snapshot) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (queue_.size() >= kQueue) {
+      queue_.pop_front();
+      ++report_.skipped;
+    }
+    queue_.push_back(std::move(snapshot));
+  }
+  changed_.notify_one();
+}
+
+void EvaluatorThread::Finish(learner::Snapshot settled) {
+  {
+    const std::lock_guard lock(mutex_);
+    settled_ = std::move(settled);
+  }
+  changed_.notify_one();
+}
+
+std::optional<learner::FinalScores> EvaluatorThread::WaitFinished(
+    Clock::Source::time_point deadline) {
+  if (!finished_.WaitUntil(deadline)) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  return report_.final_scores;
+}
+
+bool EvaluatorThread::Stop(Clock::Source::time_point deadline) {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_one();
+  return !thread_.joinable() || ended_.WaitUntil(deadline);
+}
+
+EvaluationReport EvaluatorThread::report() const {
+  const std::lock_guard lock(mutex_);
+  return report_;
+}
+
+std::optional<EvaluatorThread::Best> EvaluatorThread::best() const {
+  const std::lock_guard lock(mutex_);
+  return best_;
+}
+
+void EvaluatorThread::Run() {
+  while (true) {
+    std::optional<learner::Snapshot> next;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return stopping_ || !queue_.empty() || settled_; });
+      if (stopping_) return;
+      if (!queue_.empty()) {
+        next = std::move(queue_.front());
+        queue_.pop_front();
+      }
+    }
+    if (next) {
+      Evaluate(*next);
+      continue;
+    }
+    // Only this thread takes from the queue, so it is empty and `settled_` is set.
+    const learner::FinalScores scores = scoreboard_.Finish(*settled_);
+    {
+      const std::lock_guard lock(mutex_);
+      settled_.reset();
+      report_.final_scores = scores;
+      report_.last = scores.last;
+      report_.best = scores.best;
+      report_.last_at = clock_.Now();
+      best_ = Best{scores.best, scoreboard_.best_x()};
+    }
+    finished_.Open();
+  }
+}
+
+void EvaluatorThread::Evaluate(const learner::Snapshot& snapshot) {
+  const learner::Score score = scoreboard_.Evaluate(snapshot);
+  if (score.validation.samples == 0) return;
+  {
+    const std::lock_guard lock(mutex_);
+    report_.last = score;
+    report_.last_at = clock_.Now();
+    report_.best = scoreboard_.best();
+    best_ = Best{*scoreboard_.best(), scoreboard_.best_x()};
+  }
+  log::Info(log::Category::kTraining, "evaluated",
+            {{"epoch", score.epoch},
+             {"loss", score.validation.loss},
+             {"accuracy", score.validation.accuracy},
+             {"train_loss", score.train_loss}});
+  on_score_(score);
+}
+
+}  // namespace covey::node

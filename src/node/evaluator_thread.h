@@ -1,0 +1,75 @@
+// Evaluates published snapshots at low priority, and at the end of the node's life best and last.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "covey/learner/scoreboard.h"
+#include "covey/node/report.h"
+#include "node/clock.h"
+#include "node/gate.h"
+
+namespace covey::node {
+
+class EvaluatorThread {
+ public:
+  // Snapshots that wait; one more pushes out the oldest, which is counted as skipped.
+  static constexpr std::size_t kQueue = 8;
+
+  using OnScore = std::function<void(const learner::Score&)>;
+
+  EvaluatorThread(const Clock& clock, learner::Scoreboard scoreboard);
+  ~EvaluatorThread();  // waits for the evaluation that runs
+
+  void Restore(const learner::Score& best, std::shared_ptr<const tensor::FlatVector> best_x);
+
+  // `on_score` is called on the evaluator's thread, after every evaluation that has a validation set.
+  void Start(OnScore on_score);
+
+  // Thread: any. Never blocks.
+  void Offer(learner::Snapshot snapshot);
+
+  // Asks for the final scores, after everything that waits. Then Wait; empty when it is not done by `deadline`.
+  void Finish(learner::Snapshot settled);
+  std::optional<learner::FinalScores> WaitFinished(Clock::Source::time_point deadline);
+
+  // Asks the thread to end after the evaluation that runs. Returns: whether it has ended by `deadline`.
+  bool Stop(Clock::Source::time_point deadline);
+
+  EvaluationReport report() const;
+
+  // The best model so far and its score, for checkpoints.
+  struct Best {
+    learner::Score score;
+    std::shared_ptr<const tensor::FlatVector> x;
+  };
+  std::optional<Best> best() const;
+
+ private:
+  void Run();
+  void Evaluate(const learner::Snapshot& snapshot);
+
+  const Clock& clock_;
+  learner::Scoreboard scoreboard_;  // of the thread once it runs
+  OnScore on_score_;
+  Gate finished_;
+  Gate ended_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<learner::Snapshot> queue_;
+  std::optional<learner::Snapshot> settled_;
+  bool stopping_ = false;
+  EvaluationReport report_;
+  std::optional<Best> best_;
+
+  std::thread thread_;
+};
+
+}  // namespace covey::node

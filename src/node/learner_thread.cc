@@ -1,0 +1,209 @@
+#include "node/learner_thread.h"
+
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "covey/log/log.h"
+#include "covey/node/process.h"
+
+namespace covey::node {
+namespace {
+
+// Weight of the newest round in the reported training loss.
+constexpr double kNewestLoss = 0.1;
+
+Stage ToStage(consensus::State state) {
+  switch (state) {
+    case consensus::State::kJoining:
+      return Stage::kJoining;
+    case consensus::State::kTraining:
+      return Stage::kTraining;
+    case consensus::State::kSettling:
+      return Stage::kSettling;
+    case consensus::State::kDone:
+      break;
+  }
+  return Stage::kDone;
+}
+
+std::uint64_t Applied(const consensus::Counters& counters) {
+  return counters.weights_applied + counters.deltas_applied;
+}
+
+}  // namespace
+
+LearnerThread::LearnerThread(const setup::Assembly& assembly, Neighbours neighbours,
+                             Duration checkpoint_every)
+    : neighbours_(neighbours),
+      checkpoint_every_(checkpoint_every),
+      learner_(assembly.learner, assembly.data.train, assembly.data.shard, *this) {}
+
+LearnerThread::~LearnerThread() {
+  if (!thread_.joinable()) return;
+  Stop();
+  thread_.join();
+}
+
+Status LearnerThread::Restore(const learner::Saved& saved) {
+  if (Status restored = learner_.Restore(saved); !restored) return restored;
+  const std::lock_guard lock(mutex_);
+  progress_.core = learner_.core().counters();
+  progress_.epochs = learner_.epochs();
+  return {};
+}
+
+void LearnerThread::Start(Callbacks callbacks, bool paused) {
+  callbacks_ = std::move(callbacks);
+  thread_ = std::thread([this, paused] {
+    NameThread("learner");
+    Run(paused);
+    ended_.Open();
+  });
+}
+
+void LearnerThread::Stop() {
+  neighbours_.mailbox.Notice(consensus::Commanded{consensus::Command::kStop});
+}
+
+Progress LearnerThread::progress() const {
+  const std::lock_guard lock(mutex_);
+  return progress_;
+}
+
+void LearnerThread::WaitFor(bool (*reached)(const Progress& progress),
+                            Clock::Source::time_point deadline) {
+  std::unique_lock lock(mutex_);
+  stage_changed_.wait_until(lock, deadline, [&] { return reached(progress_); });
+}
+
+// --- What the learner asks ---
+
+void LearnerThread::Send(consensus::Message message) {
+  if (neighbours_.outbox.Put(std::move(message))) callbacks_.wake_network();
+}
+
+void LearnerThread::AskToJoin(const PeerKey& peer) {
+  if (neighbours_.outbox.Put(node::AskToJoin{peer})) callbacks_.wake_network();
+}
+
+void LearnerThread::Publish(learner::Snapshot snapshot) {
+  neighbours_.evaluator.Offer(std::move(snapshot));
+}
+
+// --- The thread ---
+
+void LearnerThread::Run(bool paused) {
+  const Clock& clock = neighbours_.clock;
+  checkpoint_due_ = clock.Now() + checkpoint_every_;
+  saved_rounds_ = learner_.core().counters().rounds;
+  if (paused) learner_.Handle(clock.Now(), consensus::Commanded{consensus::Command::kPause});
+  next_ = learner_.Start(clock.Now());
+  Report();
+  while (!stopping_ && !failed_) {
+    if (next_.kind == learner::Next::Kind::kTrain) {
+      TrainPhase();
+    } else {
+      WaitPhase();
+    }
+    if (failed_) break;
+    SaveWhenDue();
+    Report();
+  }
+}
+
+void LearnerThread::TrainPhase() {
+  const std::uint32_t wanted = next_.batches;
+  const Time begin = neighbours_.clock.Now();
+  interrupted_ = false;
+  phase_loss_ = 0;
+  phase_samples_ = 0;
+  std::uint32_t done = 0;
+  while (done < wanted && !interrupted_) {
+    if (!TrainOne()) return;
+    ++done;
+    if (neighbours_.mailbox.HasNotices()) HandleNotices(true);
+  }
+  const Time end = neighbours_.clock.Now();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!progress_.first_batch) progress_.first_batch = begin;
+    progress_.last_batch = end;
+    const double loss = phase_loss_ / static_cast<double>(phase_samples_);
+    const bool first = progress_.samples == 0;
+    progress_.train_loss += (first ? 1.0 : kNewestLoss) * (loss - progress_.train_loss);
+  }
+  next_ = learner_.Trained(end, done);
+}
+
+bool LearnerThread::TrainOne() {
+  const gradient::StepResult step = learner_.TrainBatch();
+  phase_loss_ += step.loss_sum;
+  phase_samples_ += step.samples;
+  if (step.finite) return true;
+  failed_ = true;
+  const std::uint64_t batch = learner_.core().counters().batches;
+  callbacks_.on_failure(
+      Error{ErrorCode::kSoftware, "training",
+            "the loss is not a finite number in the round after batch " + std::to_string(batch),
+            "lower train.optimizer.learning_rate, or look at the data"});
+  return false;
+}
+
+void LearnerThread::WaitPhase() {
+  neighbours_.mailbox.Wait(next_.until);
+  HandleNotices(false);
+  const auto waits = [this] { return next_.kind == learner::Next::Kind::kWait; };
+  if (waits() && neighbours_.mailbox.HasMail()) next_ = learner_.OnMail(neighbours_.clock.Now());
+  const Time now = neighbours_.clock.Now();
+  if (waits() && !stopping_ && now >= next_.until) {
+    next_ = learner_.Handle(now, consensus::DeadlineReached{});
+  }
+}
+
+// While a phase runs, what Handle returns is only "go on with it".
+void LearnerThread::HandleNotices(bool training) {
+  for (const consensus::Event& event : neighbours_.mailbox.TakeNotices()) {
+    const auto* commanded = std::get_if<consensus::Commanded>(&event);
+    if (commanded != nullptr) {
+      if (commanded->command != consensus::Command::kResume) interrupted_ = true;
+      if (commanded->command == consensus::Command::kStop) stopping_ = true;
+    }
+    const bool phase_runs = training || next_.kind == learner::Next::Kind::kTrain;
+    const learner::Next next = learner_.Handle(neighbours_.clock.Now(), event);
+    if (!phase_runs) next_ = next;
+  }
+}
+
+void LearnerThread::SaveWhenDue() {
+  const Time now = neighbours_.clock.Now();
+  if (now < checkpoint_due_ || !neighbours_.checkpoints.Idle()) return;
+  checkpoint_due_ = now + checkpoint_every_;
+  const consensus::Counters& counters = learner_.core().counters();
+  // A node at rest writes nothing.
+  if (counters.rounds == saved_rounds_ && Applied(counters) == saved_applied_) return;
+  saved_rounds_ = counters.rounds;
+  saved_applied_ = Applied(counters);
+  neighbours_.checkpoints.Offer(learner_.Save());
+}
+
+void LearnerThread::Report() {
+  Progress changed;
+  {
+    const std::lock_guard lock(mutex_);
+    const Stage stage = stopping_ ? Stage::kLeaving : ToStage(learner_.core().state());
+    const bool paused = learner_.core().paused();
+    const bool same = stage == progress_.stage && paused == progress_.paused;
+    progress_.stage = stage;
+    progress_.paused = paused;
+    progress_.core = learner_.core().counters();
+    progress_.epochs = learner_.epochs();
+    progress_.samples = learner_.samples();
+    if (same) return;
+    changed = progress_;
+  }
+  stage_changed_.notify_all();
+  callbacks_.on_stage(changed);
+}
+
+}  // namespace covey::node

@@ -1,0 +1,98 @@
+// The thread that owns x, the optimizer and the core: trains, averages, and asks nobody for permission.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "covey/learner/learner.h"
+#include "covey/node/report.h"
+#include "covey/setup/assemble.h"
+#include "node/checkpoint_thread.h"
+#include "node/clock.h"
+#include "node/evaluator_thread.h"
+#include "node/gate.h"
+#include "node/mailbox.h"
+#include "node/outbox.h"
+
+namespace covey::node {
+
+class LearnerThread final : private learner::Host {
+ public:
+  struct Neighbours {
+    const Clock& clock;
+    Mailbox& mailbox;
+    Outbox& outbox;
+    EvaluatorThread& evaluator;
+    CheckpointThread& checkpoints;
+  };
+  // Called on the learner's thread.
+  struct Callbacks {
+    std::function<void()> wake_network;             // something is in the empty outbox
+    std::function<void(const Progress&)> on_stage;  // stage or pause changed
+    std::function<void(const Error&)> on_failure;   // the loss is not finite: the thread has ended
+  };
+
+  LearnerThread(const setup::Assembly& assembly, Neighbours neighbours, Duration checkpoint_every);
+  ~LearnerThread() override;
+
+  // Before Start. Errors: as Learner::Restore.
+  Status Restore(const learner::Saved& saved);
+
+  void Start(Callbacks callbacks, bool paused);
+
+  // Asks the thread to end after the batch that runs and the messages of the FIFO. Thread: any.
+  void Stop();
+  // Returns: whether it has ended.
+  bool WaitEnded(Clock::Source::time_point deadline) { return ended_.WaitUntil(deadline); }
+
+  // After it has ended.
+  learner::Saved Save() { return learner_.Save(); }
+  learner::Snapshot TakeSnapshot() { return learner_.TakeSnapshot(); }
+
+  // Thread: any.
+  Progress progress() const;
+  // Returns when `reached` holds for the progress, or at the deadline.
+  void WaitFor(bool (*reached)(const Progress& progress), Clock::Source::time_point deadline);
+
+ private:
+  void Send(consensus::Message message) override;
+  void AskToJoin(const PeerKey& peer) override;
+  void Publish(learner::Snapshot snapshot) override;
+  std::optional<consensus::Message> Take() override { return neighbours_.mailbox.Take(); }
+
+  void Run(bool paused);
+  void TrainPhase();
+  void WaitPhase();
+  bool TrainOne();
+  void HandleNotices(bool training);
+  void SaveWhenDue();
+  void Report();
+
+  const Neighbours neighbours_;
+  const Duration checkpoint_every_;
+  learner::Learner learner_;
+  Callbacks callbacks_;
+  Gate ended_;
+
+  // Of the thread.
+  learner::Next next_;
+  bool interrupted_ = false;  // the phase that runs ends after this batch
+  bool stopping_ = false;
+  bool failed_ = false;
+  Time checkpoint_due_{};
+  std::uint64_t saved_rounds_ = 0;
+  std::uint64_t saved_applied_ = 0;
+  double phase_loss_ = 0;
+  std::uint64_t phase_samples_ = 0;
+
+  mutable std::mutex mutex_;
+  std::condition_variable stage_changed_;
+  Progress progress_;
+
+  std::thread thread_;
+};
+
+}  // namespace covey::node

@@ -1,0 +1,48 @@
+// Everything on its way to the learner thread: the FIFO, and notices for the core.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "covey/consensus/fifo.h"
+#include "covey/consensus/node.h"
+#include "covey/node/report.h"
+#include "node/clock.h"
+
+namespace covey::node {
+
+// Limits: messages as FifoLimits say. Notices: those about exchanges and peers are bounded by links and by pending
+// exchanges; the learner takes them between any two batches, also while it trains.
+// Thread: any.
+class Mailbox {
+ public:
+  Mailbox(const Clock& clock, consensus::FifoLimits limits) : clock_(clock), fifo_(limits) {}
+
+  // Returns: the messages that did not survive, to be answered BUSY.
+  std::vector<consensus::Message> Deliver(consensus::Message message);
+  void Notice(consensus::Event event);
+
+  std::optional<consensus::Message> Take();
+  // Cheap enough to ask between two batches.
+  bool HasNotices() const { return has_notices_.load(std::memory_order_acquire); }
+  std::vector<consensus::Event> TakeNotices();
+  bool HasMail() const;
+
+  // Returns when there is a notice or a message, or at `until`.
+  void Wait(Time until);
+
+  FifoReport report() const;
+
+ private:
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  consensus::Fifo fifo_;
+  std::vector<consensus::Event> notices_;
+  std::atomic<bool> has_notices_{false};
+};
+
+}  // namespace covey::node
