@@ -129,8 +129,8 @@ void Initialise(const ModelSpec& spec, Stream& stream, tensor::VectorView x) {
     const double deviation = std::sqrt(variance);
     const auto limit = static_cast<float>(std::sqrt(3.0 * variance));
     for (float& value : part) {
-      value = normal ? static_cast<float>(deviation * stream.Normal())
-                     : stream.Uniform(-limit, limit);
+      value =
+          normal ? static_cast<float>(deviation * stream.Normal()) : stream.Uniform(-limit, limit);
     }
   }
 }

@@ -19,12 +19,13 @@ Network::Network(const ModelSpec& spec, std::size_t batch) : batch_(batch) {
   for (std::size_t l = 0; l < spec.layers.size(); ++l) {
     const LayerSpec& layer = spec.layers[l];
     const bool relu = layer.activation == Activation::kRelu;
-    layers_.push_back(Layer{.inputs = inputs,
-                            .units = layer.units,
-                            .weights = layout.slices()[2 * l].offset,
-                            .bias = layout.slices()[2 * l + 1].offset,
-                            .output = outputs,
-                            .epilogue = relu ? tensor::Epilogue::kRelu : tensor::Epilogue::kLinear});
+    layers_.push_back(
+        Layer{.inputs = inputs,
+              .units = layer.units,
+              .weights = layout.slices()[2 * l].offset,
+              .bias = layout.slices()[2 * l + 1].offset,
+              .output = outputs,
+              .epilogue = relu ? tensor::Epilogue::kRelu : tensor::Epilogue::kLinear});
     outputs += layer.units;
     inputs = layer.units;
     if (l + 1 < spec.layers.size()) widest = std::max(widest, layer.units);
@@ -67,8 +68,7 @@ tensor::CrossEntropy Network::Forward(tensor::ConstVectorView x, const ByteBatch
   return Run(x, batch, 1.0f / static_cast<float>(batch.labels.size()));
 }
 
-void Network::Update(tensor::VectorView x, const ByteBatch& batch,
-                     const tensor::UpdateRule& rule) {
+void Network::Update(tensor::VectorView x, const ByteBatch& batch, const tensor::UpdateRule& rule) {
   COVEY_CHECK(x.size() == parameters_, x.size(), parameters_);
   COVEY_CHECK(rule.kind != tensor::UpdateKind::kStore);
   Backward(x.data(), batch, rule, x.data());
@@ -90,8 +90,8 @@ void Network::Backward(const float* x, const ByteBatch& batch, const tensor::Upd
     float* before = deltas_[l % 2].data();
     if (l > 0) {  // with the weights that the forward pass saw
       const bool relu = layers_[l - 1].epilogue == tensor::Epilogue::kRelu;
-      tensor::DenseBackward(shape, x + layer.weights, delta,
-                            relu ? Output(l - 1, count) : nullptr, before);
+      tensor::DenseBackward(shape, x + layer.weights, delta, relu ? Output(l - 1, count) : nullptr,
+                            before);
     }
     tensor::DenseUpdate(shape, InputOf(l, batch), delta, rule,
                         {.x = target, .weights = layer.weights, .bias = layer.bias},

@@ -76,7 +76,8 @@ tensor::UpdateRule Optimizer::BeginStep(tensor::ConstVectorView x) {
   tensor::UpdateRule rule{.step = settings_.learning_rate};
   switch (settings_.kind) {
     case Settings::Kind::kSgd:
-      rule.kind = settings_.momentum != 0 ? tensor::UpdateKind::kMomentum : tensor::UpdateKind::kSgd;
+      rule.kind =
+          settings_.momentum != 0 ? tensor::UpdateKind::kMomentum : tensor::UpdateKind::kSgd;
       rule.decay = settings_.momentum;
       rule.first = settings_.momentum != 0 ? first_.data() : nullptr;
       break;

@@ -3,13 +3,15 @@
 
 #include "covey/base/check.h"
 #include "covey/tensor/dense.h"
-#include "tensor/simd.h"
 
+// clang-format off: Highway wants this order.
+#include "tensor/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tensor/cross_entropy.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "hwy/contrib/math/math-inl.h"
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace covey::tensor::HWY_NAMESPACE {
@@ -17,13 +19,15 @@ namespace covey::tensor::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using DF = hn::ScalableTag<float>;
 
-// Where a sample's loss goes to its lane: log(sum exp(logit - greatest)) + greatest; NaN when a logit is not finite.
+// Where a sample's loss goes to its lane: log(sum exp(logit - greatest)) + greatest; NaN when a
+// logit is not finite.
 struct Column {
   float log_sum[HWY_MAX_BYTES / sizeof(float)];
   float best[HWY_MAX_BYTES / sizeof(float)];  // class of the greatest logit
 };
 
-// One vector of samples. Returns: the sums of exponentials, whose terms replaced the logits when `keep` is false.
+// One vector of samples. Returns: the sums of exponentials, whose terms replaced the logits when
+// `keep` is false.
 HWY_INLINE hn::Vec<DF> Exponentials(std::size_t classes, std::size_t stride, float* logits,
                                     bool keep, Column& column) {
   const DF df;
@@ -67,7 +71,8 @@ CrossEntropy Softmax(std::size_t classes, std::size_t batch, const std::uint32_t
       result.correct += column.best[i] == static_cast<float>(labels[b + i]) ? 1u : 0u;
     }
     if (keep) continue;
-    const auto weight = hn::IfThenElseZero(hn::FirstN(df, filled), hn::Div(hn::Set(df, scale), sum));
+    const auto weight =
+        hn::IfThenElseZero(hn::FirstN(df, filled), hn::Div(hn::Set(df, scale), sum));
     for (std::size_t c = 0; c < classes; ++c) {
       float* at = logits + c * padded + b;
       hn::Store(hn::Mul(hn::Load(df, at), weight), df, at);

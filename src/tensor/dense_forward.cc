@@ -1,18 +1,21 @@
-// Forward pass and gradient of the input: both are sums over rows or columns of the weights with the batch in lanes.
+// Forward pass and gradient of the input: both are sums over rows or columns of the weights with
+// the batch in lanes.
 #include <algorithm>
 #include <cstdint>
 
 #include "covey/base/check.h"
 #include "covey/tensor/dense.h"
 #include "tensor/dense_limits.h"
-#include "tensor/simd.h"
 
+// clang-format off: Highway wants this order.
+#include "tensor/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tensor/dense_forward.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "tensor/pack-inl.h"
 #include "tensor/tile-inl.h"
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace covey::tensor::HWY_NAMESPACE {
@@ -29,13 +32,13 @@ constexpr std::size_t kTileVectors = 2;
 
 // Sums for one panel of samples: rows of `w` against [depth][columns of x].
 struct Sum {
-  const float* w;            // w[r * row + k * column]
+  const float* w;  // w[r * row + k * column]
   std::size_t row;
   std::size_t column;
   std::size_t depth;
-  const float* x;            // x[k * x_stride + b]
+  const float* x;  // x[k * x_stride + b]
   std::size_t x_stride;
-  float* out;                // out[r * out_stride + b]
+  float* out;  // out[r * out_stride + b]
   std::size_t out_stride;
 };
 
@@ -79,7 +82,8 @@ HWY_INLINE void SumTile(const Sum& sum, const Edges& edges, std::size_t r0, std:
       const std::size_t at = r * sum.out_stride + c * lanes;
       VF value = tile.acc[r][c];
       if (edges.end == End::kRelu) {
-        // max(NaN, 0) is 0 on some machines: a NaN must reach the loss, which is what stops a bad step.
+        // max(NaN, 0) is 0 on some machines: a NaN must reach the loss, which is what stops a bad
+        // step.
         value = hn::IfThenZeroElse(hn::Lt(value, hn::Zero(df)), value);
       } else if (edges.end == End::kMask) {
         const VF activation = hn::Load(df, edges.mask + (r0 * sum.out_stride + b0) + at);
@@ -117,8 +121,14 @@ void Forward(const DenseShape& shape, const DenseInput& input, const float* weig
     const std::size_t columns = std::min(kPanelSamples, padded - b);
     for (std::size_t k = 0; k < shape.inputs; k += kPanelFeatures) {
       const std::size_t depth = std::min(kPanelFeatures, shape.inputs - k);
-      Sum sum{.w = weights + k, .row = shape.inputs, .column = 1, .depth = depth,
-              .x = scratch, .x_stride = columns, .out = output + b, .out_stride = padded};
+      Sum sum{.w = weights + k,
+              .row = shape.inputs,
+              .column = 1,
+              .depth = depth,
+              .x = scratch,
+              .x_stride = columns,
+              .out = output + b,
+              .out_stride = padded};
       if (input.activations != nullptr) {
         sum.x = input.activations + k * padded + b;
         sum.x_stride = padded;
@@ -138,8 +148,14 @@ void Backward(const DenseShape& shape, const float* weights, const float* delta,
   const std::size_t padded = PaddedBatch(shape.batch);
   for (std::size_t b = 0; b < padded; b += kPanelSamples) {
     const std::size_t columns = std::min(kPanelSamples, padded - b);
-    const Sum sum{.w = weights, .row = 1, .column = shape.inputs, .depth = shape.units,
-                  .x = delta + b, .x_stride = padded, .out = out + b, .out_stride = padded};
+    const Sum sum{.w = weights,
+                  .row = 1,
+                  .column = shape.inputs,
+                  .depth = shape.units,
+                  .x = delta + b,
+                  .x_stride = padded,
+                  .out = out + b,
+                  .out_stride = padded};
     const Edges edges{.begin = Begin::kZero,
                       .end = mask != nullptr ? End::kMask : End::kNone,
                       .mask = mask != nullptr ? mask + b : nullptr};

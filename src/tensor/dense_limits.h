@@ -1,4 +1,5 @@
-// Blocking of the dense kernels: what is worked on at once fits a 32 KiB L1 cache beside the weights that stream by.
+// Blocking of the dense kernels: what is worked on at once fits a 32 KiB L1 cache beside the
+// weights that stream by.
 #pragma once
 
 #include <cstddef>

@@ -4,8 +4,9 @@
 #include "covey/base/check.h"
 #include "covey/tensor/dense.h"
 #include "tensor/dense_limits.h"
-#include "tensor/simd.h"
 
+// clang-format off: Highway wants this order.
+#include "tensor/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tensor/dense_update.cc"
 #include "hwy/foreach_target.h"
@@ -13,13 +14,15 @@
 #include "tensor/pack-inl.h"
 #include "tensor/rules-inl.h"
 #include "tensor/tile-inl.h"
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace covey::tensor::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// 32 registers hold 4 x 7 sums, 16 registers 4 x 3 (4 x 2 where a product needs a register of its own).
+// 32 registers hold 4 x 7 sums, 16 registers 4 x 3 (4 x 2 where a product needs a register of its
+// own).
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr std::size_t kStripVectors = 7;
 #elif HWY_TARGET == HWY_AVX2
@@ -32,11 +35,11 @@ constexpr std::size_t kStripUnits = 4;
 // One strip of features against all units.
 struct Strip {
   DenseShape shape;
-  const float* input;   // [batch][stride]
+  const float* input;  // [batch][stride]
   std::size_t stride;
   std::size_t first = 0;  // feature of column 0
   std::size_t count = 0;  // features in the strip
-  const float* delta;   // [units][padded]
+  const float* delta;     // [units][padded]
   std::size_t padded;
 };
 
@@ -71,7 +74,8 @@ HWY_INLINE void UpdateTile(const Strip& strip, const Rule& rule, const Slots& sl
 }
 
 template <std::size_t C, class Rule>
-HWY_INLINE void UpdateUnits(const Strip& strip, const Rule& rule, const Slots& slots, std::size_t k0) {
+HWY_INLINE void UpdateUnits(const Strip& strip, const Rule& rule, const Slots& slots,
+                            std::size_t k0) {
   std::size_t u = 0;
   for (; u + kStripUnits <= strip.shape.units; u += kStripUnits) {
     UpdateTile<kStripUnits, C>(strip, rule, slots, u, k0);
@@ -108,7 +112,10 @@ void UpdateLayer(const DenseShape& shape, const DenseInput& input, const float* 
                  const UpdateRule& rule, const DenseParameters& parameters, float* scratch) {
   WithRule(rule, [&](const auto& typed) HWY_ATTR {
     const Slots weights = SlotsAt(rule, parameters.x, parameters.weights);
-    Strip strip{.shape = shape, .input = scratch, .stride = kStripFeatures, .delta = delta,
+    Strip strip{.shape = shape,
+                .input = scratch,
+                .stride = kStripFeatures,
+                .delta = delta,
                 .padded = PaddedBatch(shape.batch)};
     for (std::size_t k = 0; k < shape.inputs; k += kStripFeatures) {
       strip.first = k;

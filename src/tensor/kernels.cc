@@ -6,12 +6,14 @@
 #include "covey/base/check.h"
 #include "covey/tensor/codec.h"
 #include "tensor/passes.h"
-#include "tensor/simd.h"
 
+// clang-format off: Highway wants this order.
+#include "tensor/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tensor/kernels.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace covey::tensor::HWY_NAMESPACE {
@@ -69,8 +71,8 @@ void AxpyPass(float a, const float* HWY_RESTRICT x, std::size_t n, float* HWY_RE
   for (; i < n; ++i) y[i] += a * x[i];
 }
 
-// The bits without the sign are ordered like the magnitude, and Inf and NaN come above every number: an element is
-// good when they are below those of 2^64.
+// The bits without the sign are ordered like the magnitude, and Inf and NaN come above every
+// number: an element is good when they are below those of 2^64.
 bool BoundedPass(const float* x, std::size_t n) {
   const hn::ScalableTag<std::int32_t> di;
   const std::size_t lanes = hn::Lanes(di);
@@ -136,7 +138,9 @@ void SubtractFloats(const float* d, std::size_t n, float* x) {
   HWY_DYNAMIC_DISPATCH(SubtractPass)(d, n, x);
 }
 
-bool BoundedFloats(const float* x, std::size_t n) { return HWY_DYNAMIC_DISPATCH(BoundedPass)(x, n); }
+bool BoundedFloats(const float* x, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(BoundedPass)(x, n);
+}
 
 void Axpy(float a, ConstVectorView x, VectorView y) {
   COVEY_CHECK(x.size() == y.size(), x.size(), y.size());

@@ -1,9 +1,11 @@
 #include <cstdint>
 
 #include "covey/tensor/kernels.h"
-#include "tensor/simd.h"
 
+// clang-format off: the levels are chosen before Highway is read.
+#include "tensor/simd.h"
 #include "hwy/highway.h"
+// clang-format on
 
 namespace covey::tensor {
 namespace {

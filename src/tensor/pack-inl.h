@@ -1,5 +1,5 @@
-// Brings a layer's input into the two orders that the dense kernels read: [feature][sample] for the forward pass and
-// [sample][feature] for the weight gradient. Compiled once for each level.
+// Brings a layer's input into the two orders that the dense kernels read: [feature][sample] for the
+// forward pass and [sample][feature] for the weight gradient. Compiled once for each level.
 #if defined(COVEY_TENSOR_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef COVEY_TENSOR_PACK_INL_H_
 #undef COVEY_TENSOR_PACK_INL_H_
@@ -24,7 +24,8 @@ using VF = hn::Vec<DF>;
 // Samples and features of one block that is transposed in registers.
 constexpr std::size_t kBlock = 16;
 
-// value = byte * scale + offset for `count` bytes, a multiple of kBlock (of the lanes of every level).
+// value = byte * scale + offset for `count` bytes, a multiple of kBlock (of the lanes of every
+// level).
 HWY_INLINE void ConvertBytes(const std::uint8_t* HWY_RESTRICT bytes, std::size_t count, VF scale,
                              VF offset, float* HWY_RESTRICT out) {
   const DF df;
@@ -79,7 +80,8 @@ HWY_INLINE void CopyTail(const std::uint8_t* const* rows, std::size_t first, std
   }
 }
 
-// out[k][b] = value of byte first + k of rows[b], for `count` features and `columns` samples (a multiple of 16).
+// out[k][b] = value of byte first + k of rows[b], for `count` features and `columns` samples (a
+// multiple of 16).
 // Shapes: out [count rounded up to 16][columns].
 inline void PackBytesByFeature(const std::uint8_t* const* rows, std::size_t first,
                                std::size_t count, std::size_t columns, float scale, float offset,
@@ -105,7 +107,8 @@ inline void PackBytesByFeature(const std::uint8_t* const* rows, std::size_t firs
   }
 }
 
-// out[b][k] = value of byte first + k of rows[b], for `count` features; then rubbish up to `stride`.
+// out[b][k] = value of byte first + k of rows[b], for `count` features; then rubbish up to
+// `stride`.
 // Shapes: out [batch][stride], stride a multiple of 16.
 inline void PackBytesBySample(const std::uint8_t* const* rows, std::size_t first, std::size_t count,
                               std::size_t batch, float scale, float offset, std::size_t stride,

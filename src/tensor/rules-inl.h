@@ -99,7 +99,8 @@ HWY_INLINE void StepVector(const Rule& rule, hn::Vec<hn::ScalableTag<float>> g,
   if constexpr (Rule::kSecond) hn::StoreU(v2, d, second);
 }
 
-// Steps `count` < lanes elements through padded copies, so that nothing beyond them is read or written.
+// Steps `count` < lanes elements through padded copies, so that nothing beyond them is read or
+// written.
 template <class Rule>
 HWY_INLINE void StepTail(const Rule& rule, const float* gradient, std::size_t count, float* x,
                          float* first, float* second) {
@@ -128,7 +129,8 @@ HWY_INLINE void StepRange(const Rule& rule, const float* gradient, std::size_t c
   if (i < count) StepTail(rule, gradient + i, count - i, x + i, first + i, second + i);
 }
 
-// Where a rule reads and writes. A slot that the rule does not use points at x, so that all three may advance.
+// Where a rule reads and writes. A slot that the rule does not use points at x, so that all three
+// may advance.
 struct Slots {
   float* x;
   float* first;

@@ -15,8 +15,8 @@ namespace covey::tensor::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// R rows x C vectors of sums that live in registers: acc[r][c] += sum_k w[r * row + k * column] x[k * stride + c N].
-// The w operand is broadcast, the x operand is a vector of N lanes.
+// R rows x C vectors of sums that live in registers: acc[r][c] += sum_k w[r * row + k * column] x[k
+// * stride + c N]. The w operand is broadcast, the x operand is a vector of N lanes.
 template <std::size_t R, std::size_t C>
 struct Tile {
   using D = hn::ScalableTag<float>;

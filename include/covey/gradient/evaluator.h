@@ -13,12 +13,14 @@
 namespace covey::gradient {
 
 struct Evaluation {
-  double loss = 0;      // mean cross-entropy; NaN or infinite when the model's outputs are; 0 without samples
+  double loss =
+      0;  // mean cross-entropy; NaN or infinite when the model's outputs are; 0 without samples
   double accuracy = 0;  // [0, 1]; ties go to the lower class; 0 without samples
   std::size_t samples = 0;
 };
 
-// Cost: a workspace of some hundred kilobytes for a small model, allocated in the constructor; Run allocates nothing.
+// Cost: a workspace of some hundred kilobytes for a small model, allocated in the constructor; Run
+// allocates nothing.
 // Thread: one thread at a time for each Evaluator; several may read the same x and data set.
 class Evaluator {
  public:

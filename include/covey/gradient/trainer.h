@@ -17,11 +17,11 @@ struct StepResult {
   double loss_sum = 0;        // over the samples of the batch, before the update
   std::uint32_t correct = 0;  // of them classified right, before the update
   std::uint32_t samples = 0;
-  bool finite = true;         // false: the loss is not a finite number, nothing was updated
+  bool finite = true;  // false: the loss is not a finite number, nothing was updated
 };
 
-// Cost: activations of one batch and the optimizer's slots, allocated in the constructor; Step and Gradient allocate
-// nothing. 784-72-10, batch 32: see bench/train.cc.
+// Cost: activations of one batch and the optimizer's slots, allocated in the constructor; Step and
+// Gradient allocate nothing. 784-72-10, batch 32: see bench/train.cc.
 // Thread: one thread at a time.
 // Determinism: a function of x, the optimizer's state, the rows and the kernel level; bitwise.
 class Trainer {
@@ -32,10 +32,11 @@ class Trainer {
   Trainer& operator=(Trainer&&) noexcept;
   ~Trainer();
 
-  // x <- x moved by one optimizer step along the mean gradient of the batch `rows` (indices into dataset).
-  // When the loss of the batch is NaN or infinite, x, the slots and the step counter stay as they were.
-  // Requires: x has the size of the model's layout; 0 < rows.size() <= batch; every row < dataset.size(); the data
-  // set has the model's features and at most its classes.
+  // x <- x moved by one optimizer step along the mean gradient of the batch `rows` (indices into
+  // dataset). When the loss of the batch is NaN or infinite, x, the slots and the step counter stay
+  // as they were.
+  // Requires: x has the size of the model's layout; 0 < rows.size() <= batch; every row <
+  // dataset.size(); the data set has the model's features and at most its classes.
   StepResult Step(tensor::VectorView x, const data::Dataset& dataset,
                   std::span<const std::uint32_t> rows);
 

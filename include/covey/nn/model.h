@@ -1,4 +1,5 @@
-// The architecture of a network as a value: what is configured, validated, laid out, fingerprinted and initialised.
+// The architecture of a network as a value: what is configured, validated, laid out, fingerprinted
+// and initialised.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +17,12 @@ namespace covey::nn {
 
 enum class Activation : std::uint8_t { kLinear, kRelu };
 
-// Distribution of initial weights; biases start at zero. fan_in and fan_out are a unit's inputs and the layer's units.
+// Distribution of initial weights; biases start at zero. fan_in and fan_out are a unit's inputs and
+// the layer's units.
 //   Glorot: variance 2 / (fan_in + fan_out). Source: Glorot & Bengio 2010, equation 16.
 //   He:     variance 2 / fan_in.             Source: He et al. 2015, equation 10.
-// Uniform: on [-sqrt(3 variance), sqrt(3 variance)). Normal: not truncated (Keras truncates at two deviations).
+// Uniform: on [-sqrt(3 variance), sqrt(3 variance)). Normal: not truncated (Keras truncates at two
+// deviations).
 enum class Init : std::uint8_t { kGlorotUniform, kGlorotNormal, kHeUniform, kHeNormal };
 
 struct LayerSpec {
@@ -29,7 +32,8 @@ struct LayerSpec {
   Activation activation = Activation::kLinear;
 };
 
-// The loss is softmax + sparse categorical cross-entropy on the last layer, which is linear (its logits).
+// The loss is softmax + sparse categorical cross-entropy on the last layer, which is linear (its
+// logits).
 struct ModelSpec {
   std::vector<std::size_t> input;  // shape of one sample; dense layers see it flattened
   std::vector<LayerSpec> layers;
@@ -50,8 +54,8 @@ std::size_t Classes(const ModelSpec& spec);   // units of the last layer
 // Returns: "dense1.weight" [units, inputs], "dense1.bias" [units], "dense2.weight", ...
 tensor::Layout LayoutOf(const ModelSpec& spec);
 
-// Returns: what two nodes must have in common to average their parameters, one fact a line: input shape, slices,
-// activations, loss. Not the initialiser.
+// Returns: what two nodes must have in common to average their parameters, one fact a line: input
+// shape, slices, activations, loss. Not the initialiser.
 std::string Describe(const ModelSpec& spec);
 
 // Returns: SHA-256 of Describe(spec).
@@ -61,8 +65,8 @@ Digest FingerprintOf(const ModelSpec& spec);
 std::string Summary(const ModelSpec& spec);
 
 // Fills x. Requires: x.size() == LayoutOf(spec).size().
-// Determinism: the same stream position gives the same numbers on every machine for the uniform kinds; the normal
-// ones go through the C library's log and cos.
+// Determinism: the same stream position gives the same numbers on every machine for the uniform
+// kinds; the normal ones go through the C library's log and cos.
 void Initialise(const ModelSpec& spec, Stream& stream, tensor::VectorView x);
 
 std::string_view Name(Activation activation);  // "linear", "relu"

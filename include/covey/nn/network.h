@@ -1,4 +1,5 @@
-// The network as it trains: one mini-batch through the dense kernels, on memory that is allocated once.
+// The network as it trains: one mini-batch through the dense kernels, on memory that is allocated
+// once.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,8 @@
 namespace covey::nn {
 
 // A mini-batch that still lies in its data set.
-// Shapes: PaddedBatch(labels.size()) row pointers (past the labels: any readable row), each to the model's features
-// in bytes; the value of a byte is byte * scale + offset.
+// Shapes: PaddedBatch(labels.size()) row pointers (past the labels: any readable row), each to the
+// model's features in bytes; the value of a byte is byte * scale + offset.
 struct ByteBatch {
   std::span<const std::uint8_t* const> rows;
   std::span<const std::uint32_t> labels;
@@ -25,7 +26,8 @@ struct ByteBatch {
 
 // Equation: a_0 = values of the batch; a_l = f_l(W_l a_{l-1} + b_l); loss = mean over the batch of
 // -log softmax(a_L)[label]. Gradients by back-propagation.
-// Cost: (sum of units + 2 max units) floats a sample of the largest batch; a step reads and writes each weight once.
+// Cost: (sum of units + 2 max units) floats a sample of the largest batch; a step reads and writes
+// each weight once.
 // Thread: one thread at a time.
 class Network {
  public:
@@ -44,12 +46,13 @@ class Network {
   // As Evaluate, and keeps what Update needs.
   tensor::CrossEntropy Forward(tensor::ConstVectorView x, const ByteBatch& batch);
 
-  // Back-propagates the batch of the last Forward and applies `rule` to every parameter once, with the gradient of
-  // the mean loss at the x of that Forward.
+  // Back-propagates the batch of the last Forward and applies `rule` to every parameter once, with
+  // the gradient of the mean loss at the x of that Forward.
   // Requires: x and batch unchanged since; the rule writes to x (not kStore).
   void Update(tensor::VectorView x, const ByteBatch& batch, const tensor::UpdateRule& rule);
 
-  // Back-propagates the batch of the last Forward into out. Requires: as Update; out.size() == parameters().
+  // Back-propagates the batch of the last Forward into out. Requires: as Update; out.size() ==
+  // parameters().
   void Gradient(tensor::ConstVectorView x, const ByteBatch& batch, tensor::VectorView out);
 
  private:
@@ -58,7 +61,7 @@ class Network {
     std::size_t units = 0;
     std::size_t weights = 0;  // offsets into x
     std::size_t bias = 0;
-    std::size_t output = 0;   // offset into activations_, in samples' floats
+    std::size_t output = 0;  // offset into activations_, in samples' floats
     tensor::Epilogue epilogue = tensor::Epilogue::kLinear;
   };
 

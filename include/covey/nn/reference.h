@@ -1,7 +1,8 @@
-// The same network in plain loops over any scalar: the oracle of the fast one, and in double what gradient checks run
-// on.
+// The same network in plain loops over any scalar: the oracle of the fast one, and in double what
+// gradient checks run on.
 //
-// Equations and order of parameters: as nn/network.h. Values of the batch are given as scalars, sample by sample.
+// Equations and order of parameters: as nn/network.h. Values of the batch are given as scalars,
+// sample by sample.
 // Cost: slow, allocates.  Thread: none; pure functions.
 #pragma once
 
@@ -18,9 +19,9 @@ namespace covey::nn {
 
 template <class T>
 struct ReferenceResult {
-  T loss = 0;                 // mean over the batch
+  T loss = 0;  // mean over the batch
   std::uint32_t correct = 0;
-  std::vector<T> gradient;    // of the mean loss; empty unless asked for
+  std::vector<T> gradient;  // of the mean loss; empty unless asked for
 };
 
 enum class WithGradient : bool { kNo, kYes };
@@ -42,7 +43,8 @@ class ReferenceNetwork {
     for (std::size_t b = 0; b < labels.size(); ++b) {
       const auto outputs = Forward(x, samples.subspan(b * features, features));
       std::vector<T> delta = Loss(outputs.back(), labels[b], share, result);
-      if (with_gradient == WithGradient::kYes) Backward(x, outputs, std::move(delta), result.gradient);
+      if (with_gradient == WithGradient::kYes)
+        Backward(x, outputs, std::move(delta), result.gradient);
     }
     return result;
   }
@@ -58,7 +60,8 @@ class ReferenceNetwork {
       std::vector<T> output(spec_.layers[l].units);
       for (std::size_t u = 0; u < output.size(); ++u) {
         T sum = bias[u];
-        for (std::size_t k = 0; k < input.size(); ++k) sum += weights[u * input.size() + k] * input[k];
+        for (std::size_t k = 0; k < input.size(); ++k)
+          sum += weights[u * input.size() + k] * input[k];
         const bool cut = spec_.layers[l].activation == Activation::kRelu && sum < T{0};
         output[u] = cut ? T{0} : sum;
       }
@@ -106,9 +109,11 @@ class ReferenceNetwork {
   tensor::Layout layout_;
 };
 
-// Compares the gradient with central differences, (loss(x + h) - loss(x - h)) / (2 h), parameter by parameter.
+// Compares the gradient with central differences, (loss(x + h) - loss(x - h)) / (2 h), parameter by
+// parameter.
 // Returns: the greatest relative error, |difference| / max(|analytic|, |numeric|, floor).
-// Source: the usual check; floor keeps parameters without influence from dividing rounding by rounding.
+// Source: the usual check; floor keeps parameters without influence from dividing rounding by
+// rounding.
 struct GradientCheck {
   double worst = 0;
   std::size_t at = 0;  // parameter

@@ -1,7 +1,8 @@
-// How a vector is written into a message: encodings and the fused operations of Algorithm 1 on encoded bytes.
+// How a vector is written into a message: encodings and the fused operations of Algorithm 1 on
+// encoded bytes.
 //
-// Both sides of an exchange must add the same numbers (DESIGN: section 2), so a reply is encoded first and x
-// moves by what decodes from it.
+// Both sides of an exchange must add the same numbers (DESIGN: section 2), so a reply is encoded
+// first and x moves by what decodes from it.
 #pragma once
 
 #include <cstddef>
@@ -31,14 +32,16 @@ void Encode(Encoding encoding, ConstVectorView x, MutableByteView out);
 void Decode(Encoding encoding, ByteView bytes, VectorView x);
 
 // One pass: d = gamma (decode(q) - x); reply = encode(d); x += decode(reply).
-// Requires: q.size() == reply.size() == EncodedSize(encoding, x.size()); 64-byte aligned q and reply.
+// Requires: q.size() == reply.size() == EncodedSize(encoding, x.size()); 64-byte aligned q and
+// reply.
 // Source: Algorithm 1 of Crandall & Webb 2020, branch WEIGHTS.
 void Pull(Encoding encoding, ByteView q, float gamma, VectorView x, MutableByteView reply);
 
 // x -= decode(d). Source: the same, branch DELTAS.
 void Subtract(Encoding encoding, ByteView d, VectorView x);
 
-// Returns: whether every element decodes to a finite number. Tests bits, so no compiler flag can remove it.
+// Returns: whether every element decodes to a finite number. Tests bits, so no compiler flag can
+// remove it.
 bool AllFinite(Encoding encoding, ByteView bytes);
 
 }  // namespace covey::tensor

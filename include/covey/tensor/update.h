@@ -1,13 +1,14 @@
-// One step of an optimizer over a range of parameters, in the form that kernels apply while a gradient is still in
-// registers.
+// One step of an optimizer over a range of parameters, in the form that kernels apply while a
+// gradient is still in registers.
 //
 // Equation, element by element, g the gradient:
-//   kStore:        first <- g                                                    (x is not touched)
+//   kStore:        first <- g                              (x is not touched)
 //   kSgd:          x <- x - step g
 //   kMomentum:     first <- decay first - step g;  x <- x + first
-//   kAdam:         first <- first + (1 - beta1)(g - first);  second <- second + (1 - beta2)(g^2 - second);
+//   kAdam:         first <- first + (1 - beta1)(g - first)
+//                  second <- second + (1 - beta2)(g^2 - second)
 //                  x <- x - step first / (sqrt(second) + epsilon)
-//   kQuasiGlobal:  x <- x - step (decay first + g)                               (first is only read)
+//   kQuasiGlobal:  x <- x - step (decay first + g)         (first is only read)
 // Square root and division are exactly rounded on every level.
 #pragma once
 
@@ -20,7 +21,8 @@ namespace covey::tensor {
 
 enum class UpdateKind : std::uint8_t { kStore, kSgd, kMomentum, kAdam, kQuasiGlobal };
 
-// Shapes: first and second have as many elements as the whole parameter vector, or are null where unused.
+// Shapes: first and second have as many elements as the whole parameter vector, or are null where
+// unused.
 struct UpdateRule {
   UpdateKind kind = UpdateKind::kSgd;
   float step = 0;     // learning rate; Adam: with both bias corrections folded in
