@@ -12,6 +12,9 @@ using consensus::Message;
 using consensus::MessageKind;
 using wire::Reason;
 
+static_assert(wire::kMaxBody == transport::kMaxBody);
+static_assert(wire::kEnvelopeSize == transport::kHeaderSize);
+
 std::string_view Name(State state) {
   switch (state) {
     case State::kWaiting:

@@ -125,8 +125,8 @@ class MemoryNetwork {
     if (found == ends_.end() || !found->second.open) return transport::SendResult::kGone;
     End& other = ends_.at(found->second.other);
     if (other.events.size() >= capacity) return transport::SendResult::kFull;
-    std::vector<std::byte> frame(header.begin(), header.end());
-    frame.insert(frame.end(), body.begin(), body.end());
+    std::vector<std::byte> frame(header.size() + body.size());
+    std::copy(body.begin(), body.end(), std::copy(header.begin(), header.end(), frame.begin()));
     ++frames;
     bytes_ += frame.size();
     if (bytes_ > peak_bytes) peak_bytes = bytes_;
