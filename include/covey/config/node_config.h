@@ -55,7 +55,7 @@ struct NetworkSettings {
   Duration handshake = std::chrono::seconds(5);  // a link that has not said hello by then is closed
   Duration reconnect_first =
       std::chrono::milliseconds(200);  // back-off of a seed that cannot be reached
-  Duration reconnect_most = std::chrono::seconds(10);
+  Duration reconnect_most = std::chrono::seconds(60);
 };
 
 struct SecuritySettings {

@@ -1,0 +1,97 @@
+// Bindings of the scalar types: how each is written in a file, and what is refused.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/visitor.h"
+
+namespace covey::config {
+
+// An integer, decimal only: 010 and 0x10 are refused, because YAML's readers disagree about them.
+Refusal NotAnInteger(const std::string& text, std::uint64_t low, std::uint64_t high);
+std::optional<std::uint64_t> ReadInteger(const std::string& text, std::uint64_t low,
+                                         std::uint64_t high);
+std::string IntegerRange(std::uint64_t low, std::uint64_t high);
+
+template <class T>
+Binding Integer(T& value, std::uint64_t low = 0,
+                std::uint64_t high = std::numeric_limits<T>::max()) {
+  Binding binding;
+  binding.type = "integer";
+  binding.range = IntegerRange(low, high);
+  binding.read = [&value, low, high](const std::string& text) -> std::optional<Refusal> {
+    const std::optional<std::uint64_t> number = ReadInteger(text, low, high);
+    if (!number) return NotAnInteger(text, low, high);
+    value = static_cast<T>(*number);
+    return std::nullopt;
+  };
+  binding.write = [&value] { return std::to_string(value); };
+  return binding;
+}
+
+Binding OptionalInteger(std::optional<std::uint32_t>& value);
+
+// A range of reals. `above`: the lower end does not belong to it.
+struct Interval {
+  double low = 0;
+  double high = 1;
+  bool above = false;
+};
+
+Binding Real(double& value, Interval interval);
+Binding Real(float& value, Interval interval);
+Binding OptionalReal(std::optional<double>& value, Interval interval);
+// 0 to 1, also written in per cent: 25%.
+Binding Fraction(double& value);
+Binding OptionalFraction(std::optional<double>& value);
+// A number or `auto` (unset).
+Binding AutoReal(std::optional<float>& value, Interval interval);
+
+Binding Boolean(bool& value);
+Binding Text(std::string& value, std::size_t longest);
+Binding Path(std::string& value);
+// Letters, digits, '.', '_' and '-': fit for a file name.
+Binding Name(std::string& value);
+Binding Time(Duration& value, Duration low, Duration high);
+Binding Size(ByteCount& value, ByteCount low, ByteCount high);
+Binding PublicKey(PeerKey& value);
+Binding ListenAddress(HostPort& value);  // port 0 allowed
+Binding DialAddress(HostPort& value);
+Binding SettleLength(Settle& value);
+Binding LingerTime(Linger& value);
+
+// One of several words. `words`: every value of the enum with its word.
+template <class E>
+Binding Word(E& value, std::vector<std::pair<E, std::string_view>> words);
+
+Refusal NotAWord(const std::string& text, const std::vector<std::string>& words);
+
+template <class E>
+Binding Word(E& value, std::vector<std::pair<E, std::string_view>> words) {
+  Binding binding;
+  for (const auto& [unused, word] : words) binding.words.emplace_back(word);
+  binding.type = "word";
+  binding.read = [&value, words,
+                  known = binding.words](const std::string& text) -> std::optional<Refusal> {
+    for (const auto& entry : words) {
+      if (entry.second != text) continue;
+      value = entry.first;
+      return std::nullopt;
+    }
+    return NotAWord(text, known);
+  };
+  binding.write = [&value, words] {
+    for (const auto& entry : words) {
+      if (entry.first == value) return std::string(entry.second);
+    }
+    return std::string();
+  };
+  return binding;
+}
+
+}  // namespace covey::config

@@ -1,0 +1,199 @@
+// Contradictions between keys that are each legal.
+#include <set>
+#include <string>
+#include <utility>
+
+#include "config/schema.h"
+#include "covey/config/load.h"
+
+namespace covey::config {
+namespace {
+
+using Problems = std::vector<Problem>;
+
+std::string Number(double value) {
+  std::string text = std::to_string(value);
+  while (text.ends_with('0')) text.pop_back();
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+void CheckSecurity(const NodeConfig& c, Problems& problems) {
+  if (c.security.mode != SecuritySettings::Mode::kNone ||
+      c.security.allow_plaintext_beyond_loopback) {
+    return;
+  }
+  const auto refuse = [&problems](const std::string& path, const HostPort& address) {
+    if (IsLoopback(address.host)) return;
+    problems.push_back(
+        {.path = path,
+         .reads = {"security.mode", "security.allow_plaintext_beyond_loopback"},
+         .what = "'" + address.Text() + "' is beyond loopback, and security.mode is none",
+         .note = "use mode curve, or set security.allow_plaintext_beyond_loopback: "
+                 "true if anyone there may read and replace the model"});
+  };
+  refuse("network.listen", c.network.listen);
+  for (std::size_t i = 0; i < c.network.seeds.size(); ++i) {
+    refuse("network.seeds[" + std::to_string(i) + "].address", c.network.seeds[i].address);
+  }
+}
+
+void CheckNetwork(const NodeConfig& c, Problems& problems) {
+  std::set<PeerKey> keys;
+  for (std::size_t i = 0; i < c.network.seeds.size(); ++i) {
+    if (keys.insert(c.network.seeds[i].key).second) continue;
+    problems.push_back({.path = "network.seeds[" + std::to_string(i) + "].key",
+                        .reads = {"network.seeds"},
+                        .what = "this peer is listed twice",
+                        .note = "one seed for each peer"});
+  }
+  if (c.network.drop_after <= c.network.ping_every) {
+    problems.push_back({.path = "network.drop_after",
+                        .reads = {"network.ping_every"},
+                        .what = FormatDuration(c.network.drop_after) +
+                                " is not more than ping_every (" +
+                                FormatDuration(c.network.ping_every) + ")",
+                        .note = "every link would be closed before it can answer"});
+  }
+  if (c.network.reconnect_most < c.network.reconnect_first) {
+    problems.push_back({.path = "network.reconnect_most",
+                        .reads = {"network.reconnect_first"},
+                        .what = FormatDuration(c.network.reconnect_most) +
+                                " is less than reconnect_first (" +
+                                FormatDuration(c.network.reconnect_first) + ")",
+                        .note = {}});
+  }
+}
+
+// Takes over what the owner of the settings has to say. It names its keys by their path in a node file or from its
+// own last word on ("partition.rate"); `section` is where they stand in this file.
+void TakeOver(const Status& status, const std::string& section, Problems& problems) {
+  if (status) return;
+  const Error& error = status.error();
+  const std::string last = section.substr(section.rfind('.') + 1);
+  std::string path = section;
+  if (error.where.starts_with(section)) path = error.where;
+  if (error.where.starts_with(last + ".")) path += error.where.substr(last.size());
+  problems.push_back({.path = path, .reads = {section}, .what = error.what, .note = error.hint});
+}
+
+void CheckModel(const NodeConfig& c, Problems& problems) {
+  const Status model = nn::Validate(c.model);
+  TakeOver(model, "model", problems);
+  TakeOver(optim::Validate(c.train.optimizer), "train.optimizer", problems);
+  if (!model) return;
+  const std::uint64_t bytes = 4 * static_cast<std::uint64_t>(nn::LayoutOf(c.model).size());
+  if (c.consensus.fifo.bytes.value < bytes) {
+    problems.push_back({.path = "consensus.fifo.bytes",
+                        .reads = {"model"},
+                        .what = FormatByteCount(c.consensus.fifo.bytes) +
+                                " cannot hold one model of " + std::to_string(bytes) + " bytes",
+                        .note = "every message would be refused"});
+  }
+}
+
+void CheckData(const NodeConfig& c, Problems& problems) {
+  TakeOver(data::Validate(c.data.partition), "data.partition", problems);
+  if (c.train.until.kind == Until::Kind::kAccuracy && c.data.validation_last == 0) {
+    problems.push_back({.path = "train.until",
+                        .reads = {"data.validation.last"},
+                        .what = "accuracy is measured on validation samples, and there are none",
+                        .note = "set data.validation: {last: 5000}"});
+  }
+  if (c.train.evaluate.test && !c.data.test) {
+    problems.push_back({.path = "train.evaluate.test",
+                        .reads = {"data.test"},
+                        .what = "there are no test samples",
+                        .note = "set data.test: {images: ..., labels: ...}"});
+  }
+}
+
+void CheckConsensus(const NodeConfig& c, Problems& problems) {
+  const double sum = static_cast<double>(c.consensus.sends) *
+                     static_cast<double>(consensus::EffectiveGamma(c.consensus));
+  if (sum <= 1) return;
+  problems.push_back({.path = "consensus.gamma",
+                      .reads = {"consensus.sends"},
+                      .what = "sends * gamma is " + Number(sum) +
+                              ": the replies of one round add up to more than the whole distance, "
+                              "which can diverge",
+                      .note = "auto is 1 / (sends + 1)",
+                      .warning = true});
+}
+
+std::string Lines(const Problems& problems) {
+  std::string text;
+  for (const Problem& problem : problems) {
+    if (problem.warning) continue;
+    text += (text.empty() ? "" : "\n") + problem.path + ": " + problem.what;
+    if (!problem.note.empty()) text += "; " + problem.note;
+  }
+  return text;
+}
+
+Status AsStatus(const Problems& problems) {
+  const std::string text = Lines(problems);
+  if (text.empty()) return {};
+  return Fail(ErrorCode::kConfig, {}, text);
+}
+
+}  // namespace
+
+std::vector<Problem> Contradictions(const NodeConfig& config) {
+  Problems problems;
+  CheckSecurity(config, problems);
+  CheckNetwork(config, problems);
+  CheckModel(config, problems);
+  CheckData(config, problems);
+  CheckConsensus(config, problems);
+  return problems;
+}
+
+std::vector<Problem> Contradictions(const Experiment& e) {
+  using Controls = Experiment::Controls;
+  Problems problems;
+  data::PartitionSettings partition = e.partition;
+  partition.part = {.index = 0, .count = e.nodes == 0 ? 1 : e.nodes};
+  TakeOver(data::Validate(partition), "experiment.partition", problems);
+  for (const auto& entry : e.overrides) {
+    if (entry.first < e.nodes) continue;
+    const std::string index = std::to_string(entry.first);
+    problems.push_back(
+        {.path = "experiment.overrides[" + index + "]",
+         .reads = {"experiment.nodes"},
+         .what = "there is no node " + index + ": nodes are 0 to " + std::to_string(e.nodes - 1),
+         .note = {}});
+  }
+  if (e.node.train.until.kind == Until::Kind::kForever) {
+    problems.push_back({.path = "train.until",
+                        .reads = {},
+                        .what = "an experiment has to end, and this is forever",
+                        .note = "e.g. {epochs: 40}"});
+  }
+  const auto want_control = [&problems](const char* key, bool there, const char* control) {
+    if (there) return;
+    problems.push_back({.path = std::string("expect.") + key,
+                        .reads = {"experiment.controls"},
+                        .what = std::string("needs the ") + control + " control, which is not run",
+                        .note = "set experiment.controls: all"});
+  };
+  if (e.expect.monolithic_accuracy) {
+    want_control("monolithic_accuracy",
+                 e.controls == Controls::kMonolithic || e.controls == Controls::kAll, "monolithic");
+  }
+  if (e.expect.gain_over_isolated) {
+    want_control("gain_over_isolated",
+                 e.controls == Controls::kIsolated || e.controls == Controls::kAll, "isolated");
+  }
+  return problems;
+}
+
+Status Check(const NodeConfig& config) { return AsStatus(Contradictions(config)); }
+
+Status Check(const Experiment& experiment) {
+  Problems problems = Contradictions(experiment.node);
+  for (Problem& problem : Contradictions(experiment)) problems.push_back(std::move(problem));
+  return AsStatus(problems);
+}
+
+}  // namespace covey::config

@@ -1,0 +1,311 @@
+#include "config/reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "config/bindings.h"
+#include "config/schema.h"
+#include "covey/config/suggest.h"
+#include "config/yaml_text.h"
+
+namespace covey::config {
+namespace {
+
+constexpr std::size_t kLongestList = 65536;
+constexpr std::size_t kMostCompared = 64;  // keys of a section that are searched for a slip
+
+std::string KindName(const TreeNode& node) {
+  switch (node.kind) {
+    case TreeNode::Kind::kNull:
+      return "nothing";
+    case TreeNode::Kind::kMap:
+      return "a section";
+    case TreeNode::Kind::kList:
+      return "a list";
+    default:
+      return "'" + Shown(node.text) + "'";
+  }
+}
+
+std::string WithArticle(const std::string& type) {
+  return (type.find_first_of("aeio") == 0 ? "an " : "a ") + type;
+}
+
+std::string Wanted(const Binding& binding) {
+  if (!binding.words.empty()) return "one of " + Joined(binding.words);
+  if (binding.type == "true or false" || binding.type == "text") return binding.type;
+  return WithArticle(binding.type) + (binding.range.empty() ? "" : " (" + binding.range + ")");
+}
+
+}  // namespace
+
+Reader::Reader(const TreeNode& root, Diagnostics& diagnostics, Options options)
+    : diagnostics_(diagnostics), options_(std::move(options)) {
+  Frame frame;
+  frame.map = root.kind == TreeNode::Kind::kMap ? &root : nullptr;
+  frame.span = root.span;
+  frames_.push_back(std::move(frame));
+}
+
+void Reader::Finish() { ReportUnknown(frames_.front()); }
+
+std::string Reader::PathOf(std::string_view name) const {
+  const std::string& path = frames_.back().path;
+  return path.empty() ? std::string(name) : path + "." + std::string(name);
+}
+
+std::string Reader::Full(const std::string& path) const {
+  if (options_.prefix.empty()) return path;
+  return path.empty() ? options_.prefix : options_.prefix + "." + path;
+}
+
+void Reader::Fail(const std::string& path, Span span, const std::string& what, std::string note) {
+  failed_.insert(path);
+  diagnostics_.Error(span, Full(path) + ": " + what, std::move(note));
+}
+
+const TreeEntry* Reader::Take(const Key& key, std::string default_value) {
+  Frame& frame = frames_.back();
+  frame.known.push_back({std::string(key.name), std::move(default_value)});
+  if (frame.map == nullptr) return nullptr;
+  for (const TreeEntry& entry : frame.map->entries) {
+    if (entry.key != key.name) continue;
+    const std::string path = PathOf(key.name);
+    if (options_.is_template && key.per_node) {
+      Fail(path, entry.key_span, "is filled in for each node of an experiment",
+           key.name == "partition" ? "leave it out; see experiment.partition" : "leave it out");
+      return nullptr;
+    }
+    const bool scalar = entry.value.kind == TreeNode::Kind::kScalar;
+    places_[path] = scalar ? entry.value.span : entry.key_span;
+    if (entry.value.kind == TreeNode::Kind::kBad) {
+      failed_.insert(path);
+      return nullptr;
+    }
+    return &entry;
+  }
+  return nullptr;
+}
+
+void Reader::Missing(const Key& key) {
+  const std::string path = PathOf(key.name);
+  if (!key.required || options_.is_override || failed_.count(path) != 0) return;
+  failed_.insert(path);
+  if (Misspelled(key)) return;
+  diagnostics_.Error(frames_.back().span, "missing key '" + Full(path) + "'",
+                     "required: " + std::string(key.doc));
+}
+
+bool Reader::Misspelled(const Key& key) const {
+  const Frame& frame = frames_.back();
+  if (frame.map == nullptr || frame.map->entries.size() > kMostCompared) return false;
+  const std::vector<std::string> name{std::string(key.name)};
+  return std::any_of(frame.map->entries.begin(), frame.map->entries.end(),
+                     [&name](const TreeEntry& entry) { return !Nearest(entry.key, name).empty(); });
+}
+
+void Reader::Enter(const TreeNode* map, std::string path, Span span, const Body& body) {
+  Frame frame;
+  frame.map = map;
+  frame.path = std::move(path);
+  frame.span = span;
+  frames_.push_back(std::move(frame));
+  body();
+  ReportUnknown(frames_.back());
+  frames_.pop_back();
+}
+
+void Reader::Section(const Key& key, const Body& body) {
+  const TreeEntry* entry = Take(key, {});
+  const std::string path = PathOf(key.name);
+  if (entry == nullptr) {
+    // Without the section its required keys are missing, unless the fault was reported just now.
+    if (key.required && Misspelled(key)) failed_.insert(path);
+    if (failed_.count(path) == 0) Enter(nullptr, path, frames_.back().span, body);
+    return;
+  }
+  const TreeNode& value = entry->value;
+  if (value.kind != TreeNode::Kind::kMap && value.kind != TreeNode::Kind::kNull) {
+    Fail(path, places_[path], "got " + KindName(value) + ", want a section of keys",
+         "write '" + std::string(key.name) + ":' and its keys below it, indented");
+    return;
+  }
+  Enter(value.kind == TreeNode::Kind::kMap ? &value : nullptr, path, entry->key_span, body);
+}
+
+void Reader::Optional(const Key& key, bool, const Body& create, const Body& body) {
+  const Frame& frame = frames_.back();
+  bool given = false;
+  if (frame.map != nullptr) {
+    for (const TreeEntry& entry : frame.map->entries) given = given || entry.key == key.name;
+  }
+  if (!given) {
+    Take(key, {});
+    return;
+  }
+  create();
+  Section(key, body);
+}
+
+bool Reader::WantScalar(const TreeNode& node, const std::string& path, Span span,
+                        const Binding& binding) {
+  if (node.kind == TreeNode::Kind::kBad) {
+    failed_.insert(path);
+    return false;
+  }
+  if (node.kind != TreeNode::Kind::kScalar) {
+    Fail(path, span, "got " + KindName(node) + ", want " + Wanted(binding));
+    return false;
+  }
+  if (node.quoted && !binding.text) {
+    Fail(path, node.span, "got text in quotes, want " + Wanted(binding), "leave the quotes out");
+    return false;
+  }
+  return true;
+}
+
+bool Reader::ReadScalar(const TreeNode& node, const std::string& path, Span key_span,
+                        const Binding& binding) {
+  const Span span = node.kind == TreeNode::Kind::kScalar ? node.span : key_span;
+  if (!WantScalar(node, path, span, binding)) return false;
+  if (const std::optional<Refusal> refusal = binding.read(node.text)) {
+    Fail(path, span, refusal->what, refusal->note);
+    return false;
+  }
+  assigned_.emplace_back(path, node.text);
+  return true;
+}
+
+void Reader::Scalar(const Key& key, const Binding& binding) {
+  const TreeEntry* entry = Take(key, key.required ? std::string() : binding.write());
+  if (entry == nullptr) return Missing(key);
+  ReadScalar(entry->value, PathOf(key.name), entry->key_span, binding);
+}
+
+void Reader::Choice(const Key& key, const ChoiceBinding& binding) {
+  const TreeEntry* entry = Take(key, ChoiceText(binding));
+  if (entry == nullptr) return Missing(key);
+  const std::string path = PathOf(key.name);
+  const TreeNode& value = entry->value;
+  if (value.kind == TreeNode::Kind::kMap && value.entries.size() == 1) {
+    return ReadOption(value.entries.front(), path, binding);
+  }
+  if (value.kind == TreeNode::Kind::kMap) {
+    return Fail(path, entry->key_span,
+                "got " + std::to_string(value.entries.size()) + " keys, want exactly one",
+                ChoiceForms(binding));
+  }
+  if (value.kind != TreeNode::Kind::kScalar) {
+    return Fail(path, entry->key_span, "got " + KindName(value), ChoiceForms(binding));
+  }
+  if (std::find(binding.words.begin(), binding.words.end(), value.text) == binding.words.end()) {
+    return Fail(path, value.span, "got '" + Shown(value.text) + "'", ChoiceForms(binding));
+  }
+  binding.select(value.text);
+  assigned_.emplace_back(path, value.text);
+}
+
+void Reader::ReadOption(const TreeEntry& entry, const std::string& path,
+                        const ChoiceBinding& binding) {
+  for (const ChoiceBinding::Option& option : binding.options) {
+    if (option.name != entry.key) continue;
+    const std::string inner = path + "." + entry.key;
+    if (!ReadScalar(entry.value, inner, entry.key_span, option.binding)) {
+      failed_.insert(path);
+      return;
+    }
+    binding.select(entry.key);
+    assigned_.back() = {path, entry.key + " " + entry.value.text};
+    return;
+  }
+  std::vector<std::string> names;
+  for (const ChoiceBinding::Option& option : binding.options) names.emplace_back(option.name);
+  const std::string near = Nearest(entry.key, names);
+  Fail(path, entry.key_span, "unknown key '" + Shown(entry.key) + "'",
+       near.empty() ? ChoiceForms(binding) : "did you mean '" + near + "'?");
+}
+
+void Reader::List(const Key& key, const ListBinding& binding) {
+  const TreeEntry* entry = Take(key, {});
+  if (entry == nullptr) return Missing(key);
+  const std::string path = PathOf(key.name);
+  const TreeNode& value = entry->value;
+  if (options_.is_override) return Fail(path, entry->key_span, "a list can't be overridden");
+  if (value.kind != TreeNode::Kind::kList) {
+    return Fail(path, places_[path], "got " + KindName(value) + ", want a list",
+                "write it as [a, b] or one below the other, each after '- '");
+  }
+  if (value.items.size() > kLongestList) {
+    return Fail(path, entry->key_span,
+                "more than " + std::to_string(kLongestList) + " entries in a list");
+  }
+  if (key.required && value.items.empty()) return Fail(path, entry->key_span, "the list is empty");
+  binding.resize(value.items.size());
+  for (std::size_t i = 0; i < value.items.size(); ++i) {
+    const std::string inner = path + "[" + std::to_string(i) + "]";
+    places_[inner] = value.items[i].span;
+    if (!ReadScalar(value.items[i], inner, value.items[i].span, binding.at(i)))
+      failed_.insert(path);
+  }
+}
+
+void Reader::Items(const Key& key, const ItemsBinding& binding) {
+  const TreeEntry* entry = Take(key, {});
+  if (entry == nullptr) return Missing(key);
+  const std::string path = PathOf(key.name);
+  const TreeNode& value = entry->value;
+  if (options_.is_override) return Fail(path, entry->key_span, "a list can't be overridden");
+  if (value.kind != TreeNode::Kind::kList) {
+    return Fail(path, places_[path], "got " + KindName(value) + ", want a list of sections",
+                "write each below '" + std::string(key.name) + ":', after '- '");
+  }
+  if (value.items.size() > kLongestList) {
+    return Fail(path, entry->key_span,
+                "more than " + std::to_string(kLongestList) + " entries in a list");
+  }
+  if (key.required && value.items.empty()) return Fail(path, entry->key_span, "the list is empty");
+  binding.resize(value.items.size());
+  for (std::size_t i = 0; i < value.items.size(); ++i) {
+    const TreeNode& item = value.items[i];
+    const std::string inner = path + "[" + std::to_string(i) + "]";
+    places_[inner] = item.span;
+    if (item.kind == TreeNode::Kind::kMap) {
+      const std::size_t errors = diagnostics_.errors();
+      Enter(&item, inner, item.span, [&binding, i] { binding.visit(i); });
+      if (diagnostics_.errors() != errors) failed_.insert(path);
+    } else if (item.kind == TreeNode::Kind::kBad) {
+      failed_.insert(path);
+    } else {
+      Fail(inner, item.span, "got " + KindName(item) + ", want a section of keys");
+      failed_.insert(path);
+    }
+  }
+}
+
+Span Reader::PlaceOf(const std::string& path) const {
+  for (std::string at = path; !at.empty();) {
+    const auto found = places_.find(at);
+    if (found != places_.end()) return found->second;
+    const std::size_t cut = at.find_last_of(".[");
+    at = cut == std::string::npos ? std::string() : at.substr(0, cut);
+  }
+  return frames_.front().span;
+}
+
+bool Reader::Failed(const std::string& path) const {
+  // Also when the section around it is at fault, because nothing in it was read then, and when a key in it is.
+  for (std::string at = path; !at.empty();) {
+    if (failed_.count(at) != 0) return true;
+    const std::size_t cut = at.find_last_of(".[");
+    at = cut == std::string::npos ? std::string() : at.substr(0, cut);
+  }
+  for (auto it = failed_.lower_bound(path); it != failed_.end(); ++it) {
+    if (!it->starts_with(path)) break;
+    if (it->size() > path.size() && ((*it)[path.size()] == '.' || (*it)[path.size()] == '[')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace covey::config

@@ -1,0 +1,82 @@
+// Reads a tree onto settings, strictly: every fault is reported with its place, none ends the reading.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/source.h"
+#include "config/tree.h"
+#include "config/visitor.h"
+
+namespace covey::config {
+
+class Reader : public Visitor {
+ public:
+  struct Options {
+    bool is_template = false;  // of an experiment: keys that differ from node to node are refused
+    bool is_override = false;  // nothing is required, and lists are refused
+    std::string prefix;        // of paths in messages: "experiment.overrides[3]"
+  };
+
+  // `root` must be a map or nothing.
+  Reader(const TreeNode& root, Diagnostics& diagnostics, Options options);
+
+  // Reports the keys at the top that nobody asked for. Call once, after the visit.
+  void Finish();
+
+  void Section(const Key& key, const Body& body) override;
+  void Optional(const Key& key, bool present, const Body& create, const Body& body) override;
+  void Scalar(const Key& key, const Binding& binding) override;
+  void Choice(const Key& key, const ChoiceBinding& binding) override;
+  void List(const Key& key, const ListBinding& binding) override;
+  void Items(const Key& key, const ItemsBinding& binding) override;
+  void Overrides(const Key& key, std::map<std::uint32_t, Override>& overrides) override;
+
+  // Returns: where `path` or, when the file does not mention it, the section around it stands.
+  Span PlaceOf(const std::string& path) const;
+  bool Failed(const std::string& path) const;
+
+  // Every scalar that was read, by its path without prefix, as Set takes it.
+  const std::vector<std::pair<std::string, std::string>>& assigned() const { return assigned_; }
+
+ private:
+  struct Known {
+    std::string name;
+    std::string default_value;
+  };
+  struct Frame {
+    const TreeNode* map = nullptr;  // null: the section is not in the file
+    std::string path;
+    Span span;
+    std::vector<Known> known;
+  };
+
+  std::string PathOf(std::string_view name) const;
+  std::string Full(const std::string& path) const;
+  // Notes that `key` exists. Returns: its entry in the file; null when there is none or it is refused as such.
+  const TreeEntry* Take(const Key& key, std::string default_value);
+  void Missing(const Key& key);
+  // Whether the section has a key that looks like a slip of `key`, which is not there: one message is enough.
+  bool Misspelled(const Key& key) const;
+  void Fail(const std::string& path, Span span, const std::string& what, std::string note = {});
+  bool WantScalar(const TreeNode& node, const std::string& path, Span span, const Binding& binding);
+  bool ReadScalar(const TreeNode& node, const std::string& path, Span key_span,
+                  const Binding& binding);
+  void ReadOption(const TreeEntry& entry, const std::string& path, const ChoiceBinding& binding);
+  void ReadOverride(std::uint32_t index, const TreeEntry& entry, const std::string& path,
+                    std::map<std::uint32_t, Override>& overrides);
+  void Enter(const TreeNode* map, std::string path, Span span, const Body& body);
+  void ReportUnknown(const Frame& frame);
+  std::string Hint(const Frame& frame, const std::string& name) const;
+
+  Diagnostics& diagnostics_;
+  Options options_;
+  std::vector<Frame> frames_;
+  std::map<std::string, Span> places_;
+  std::set<std::string> failed_;
+  std::vector<std::pair<std::string, std::string>> assigned_;
+};
+
+}  // namespace covey::config

@@ -1,0 +1,213 @@
+#include "config/schema.h"
+
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "config/bindings.h"
+#include "config/schema_parts.h"
+
+namespace covey::config {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+void VisitSeed(Visitor& v, Seed& seed) {
+  v.Scalar({"key", "Public key of the peer, as it prints it when it starts", true},
+           PublicKey(seed.key));
+  v.Scalar({"address", "Where the peer listens", true}, DialAddress(seed.address));
+}
+
+void VisitNetwork(Visitor& v, NetworkSettings& n) {
+  v.Scalar({"listen",
+            "Where other nodes reach this one; port 0: the system chooses. Only this machine by "
+            "default, so that being reachable is a decision",
+            false, true},
+           ListenAddress(n.listen));
+  v.Items(
+      {"seeds", "Peers to dial, for ever; a node without seeds waits to be dialled", false, true},
+      {.size = [&n] { return n.seeds.size(); },
+       .resize = [&n](std::size_t size) { n.seeds.resize(size); },
+       .visit = [&v, &n](std::size_t i) { VisitSeed(v, n.seeds[i]); }});
+  v.Scalar({"chunk",
+            "Largest body of a frame. Smaller on slow links: a chunk has to cross within "
+            "drop_after / 4"},
+           Size(n.chunk, ByteCount{4 << 10}, ByteCount{256 << 10}));
+  v.Scalar(
+      {"credit", "Chunks that a peer may send before it is granted more; bounds its memory here"},
+      Integer(n.credit, 1, 256));
+  v.Scalar({"max_links", "Open links; more are refused"}, Integer(n.max_links, 1, 4096));
+  v.Scalar({"ping_every", "A link that is silent for so long is asked whether it lives"},
+           Time(n.ping_every, milliseconds(10), hours(1)));
+  v.Scalar({"drop_after",
+            "A link that is silent for so long is closed; four pings by default, so that one lost "
+            "ping closes nothing"},
+           Time(n.drop_after, milliseconds(20), hours(4)));
+  v.Scalar({"handshake", "A link that has not said hello by then is closed"},
+           Time(n.handshake, milliseconds(10), hours(1)));
+  v.Scalar({"reconnect_first", "First pause before an unreachable seed is dialled again; doubles"},
+           Time(n.reconnect_first, milliseconds(1), hours(1)));
+  v.Scalar({"reconnect_most", "Longest such pause: a fleet that comes back is whole after it"},
+           Time(n.reconnect_most, milliseconds(1), hours(24)));
+}
+
+void VisitSecurity(Visitor& v, SecuritySettings& s) {
+  using Mode = SecuritySettings::Mode;
+  v.Scalar({"mode",
+            "curve: encrypted, peers proven by their keys. none: for measurements and "
+            "simulations on one machine"},
+           Word<Mode>(s.mode, {{Mode::kCurve, "curve"}, {Mode::kNone, "none"}}));
+  v.Scalar(
+      {"allow_plaintext_beyond_loopback",
+       "Allows mode none on addresses that others can reach: anyone there can read and replace "
+       "the model"},
+      Boolean(s.allow_plaintext_beyond_loopback));
+  v.Scalar({"key_file",
+            "This node's identity, made on first start (mode 0600). Empty: identity.key in "
+            "node.state_dir",
+            false, true},
+           Path(s.key_file));
+  v.List(
+      {"authorized_keys", "Public keys that may connect, besides those of the seeds", false, true},
+      {.size = [&s] { return s.authorized_keys.size(); },
+       .resize = [&s](std::size_t size) { s.authorized_keys.resize(size); },
+       .at = [&s](std::size_t i) { return PublicKey(s.authorized_keys[i]); }});
+  v.Scalar({"authorized_keys_file", "More of them, one in a line. Empty: none", false, true},
+           Path(s.authorized_keys_file));
+}
+
+void VisitFaults(Visitor& v, FaultSettings& f) {
+  v.Scalar({"weights_drop", "Fraction of outgoing models that are lost"}, Fraction(f.weights_drop));
+  v.Scalar({"deltas_drop", "Fraction of outgoing replies that are lost"}, Fraction(f.deltas_drop));
+  v.Scalar({"duplicate", "Fraction of outgoing messages that leave twice"}, Fraction(f.duplicate));
+  v.Scalar({"delay", "Every outgoing message leaves this much later"},
+           Time(f.delay, Duration::zero(), hours(1)));
+  v.Scalar({"seed", "Of the dice; 0: node.seed"}, Integer(f.seed));
+}
+
+void VisitLog(Visitor& v, LogSettings& l) {
+  using Level = LogSettings::Level;
+  using Format = LogSettings::Format;
+  v.Scalar({"level", "What is not worth less is written to stderr"},
+           Word<Level>(l.level, {{Level::kDebug, "debug"},
+                                 {Level::kInfo, "info"},
+                                 {Level::kWarning, "warning"},
+                                 {Level::kError, "error"}}));
+  v.Scalar({"format", "text for people and the journal, json for collectors"},
+           Word<Format>(l.format, {{Format::kText, "text"}, {Format::kJson, "json"}}));
+}
+
+void VisitIdentity(Visitor& v, NodeSettings& n) {
+  v.Scalar(
+      {"name", "What people call this node. Empty: the first 8 digits of its key", false, true},
+      Text(n.name, 64));
+  v.Scalar({"state_dir",
+            "Identity, checkpoints and the socket of the local API. Empty: $STATE_DIRECTORY, "
+            "$XDG_STATE_HOME/covey or ~/.local/state/covey",
+            false, true},
+           Path(n.state_dir));
+  v.Scalar({"start_paused", "Answer peers but don't train until told to"}, Boolean(n.start_paused));
+  v.Scalar({"seed", "Of every random choice of the node", false, true}, Integer(n.seed));
+  v.Scalar({"index", "Tells nodes that share a seed apart", false, true}, Integer(n.index));
+  v.Scalar({"init_index",
+            "The same for the initial parameters alone: nodes that share seed and init_index start "
+            "equal. Unset: index",
+            false, true},
+           OptionalInteger(n.init_index));
+}
+
+void VisitExpect(Visitor& v, Expect& e) {
+  v.Scalar({"accuracy", "Mean over the nodes at least"}, OptionalFraction(e.accuracy));
+  v.Scalar({"accuracy_min", "Worst node at least"}, OptionalFraction(e.accuracy_min));
+  v.Scalar({"monolithic_accuracy", "Control with all the data at least"},
+           OptionalFraction(e.monolithic_accuracy));
+  v.Scalar({"gain_over_isolated", "Mean accuracy above that of the isolated nodes at least"},
+           OptionalReal(e.gain_over_isolated, {.low = -1, .high = 1}));
+  v.Scalar({"spread", "Distance of the models from their mean after settling at most"},
+           OptionalReal(e.spread, {.low = 0, .high = kInfinity}));
+  v.Scalar({"samples_per_second", "All nodes together at least"},
+           OptionalReal(e.samples_per_second, {.low = 0, .high = kInfinity}));
+}
+
+}  // namespace
+
+void VisitNode(Visitor& v, NodeConfig& c) {
+  v.Section({"fleet", "The nodes that share one model"}, [&v, &c] {
+    v.Scalar({"name", "Nodes of another fleet are refused"}, Name(c.fleet.name));
+  });
+  v.Section({"node", "This node"}, [&v, &c] { VisitIdentity(v, c.node); });
+  v.Section({"network", "How nodes reach each other"}, [&v, &c] { VisitNetwork(v, c.network); });
+  v.Section({"security", "Who may take part"}, [&v, &c] { VisitSecurity(v, c.security); });
+  v.Section({"model", "The network that all nodes of the fleet train", true},
+            [&v, &c] { VisitModel(v, c.model); });
+  v.Section({"data", "What this node learns from; it never leaves the node", true},
+            [&v, &c] { VisitData(v, c.data); });
+  v.Section({"train", "Local training"}, [&v, &c] { VisitTrain(v, c.train); });
+  v.Section(
+      {"consensus", "Consensus Learning: train N batches, send M models, average what came in"},
+      [&v, &c] { VisitConsensus(v, c.consensus); });
+  v.Section({"faults", "Faults that the node inflicts on itself, for experiments"},
+            [&v, &c] { VisitFaults(v, c.faults); });
+  v.Section({"api", "Local API for covey and for programs on the same machine"}, [&v, &c] {
+    v.Scalar({"listen", "Path of the socket. Empty: api.sock in node.state_dir", false, true},
+             Path(c.api.listen));
+  });
+  v.Section({"log", "What the daemon says about itself"}, [&v, &c] { VisitLog(v, c.log); });
+}
+
+void VisitExperiment(Visitor& v, Experiment& e) {
+  using Init = Experiment::Init;
+  using Controls = Experiment::Controls;
+  using Mode = Experiment::Mode;
+  v.Section({"experiment", "How many nodes, and what differs between them", true}, [&v, &e] {
+    v.Scalar({"name", "Of the folder with the results"}, Name(e.name));
+    v.Scalar({"nodes", "Nodes of the fleet", true}, Integer(e.nodes, 1, 1024));
+    v.Section({"partition", "How the training samples are divided among them"},
+              [&v, &e] { VisitPartition(v, e.partition, false); });
+    v.Scalar({"init", "Whether nodes start with the same parameters; the paper: distinct"},
+             Word<Init>(e.init, {{Init::kDistinct, "distinct"}, {Init::kSame, "same"}}));
+    v.Overrides({"overrides", "By index of a node: start_after, and any scalar of a node file"},
+                e.overrides);
+    v.Scalar({"controls", "Runs beside it: one model on all the data; nodes that never exchange"},
+             Word<Controls>(e.controls, {{Controls::kNone, "none"},
+                                         {Controls::kMonolithic, "monolithic"},
+                                         {Controls::kIsolated, "isolated"},
+                                         {Controls::kAll, "all"}}));
+    v.Scalar({"mode", "process: real daemons. virtual: one process on a virtual clock, repeatable"},
+             Word<Mode>(e.mode, {{Mode::kProcess, "process"}, {Mode::kVirtual, "virtual"}}));
+    v.Scalar({"seed", "Of everything random in the experiment"}, Integer(e.seed));
+  });
+  v.Section({"expect", "What must come out; the exit code says whether it did"},
+            [&v, &e] { VisitExpect(v, e.expect); });
+  VisitNode(v, e.node);
+}
+
+void VisitOverride(Visitor& v, Override& own, NodeConfig& config) {
+  v.Scalar({"start_after", "This node starts so much later than the others"},
+           Time(own.start_after, Duration::zero(), hours(24)));
+  VisitNode(v, config);
+}
+
+void Complete(NodeConfig& config) {
+  const std::vector<nn::LayerSpec>& layers = config.model.layers;
+  config.data.train.classes = layers.empty() ? 0 : static_cast<std::uint32_t>(layers.back().units);
+  if (!config.data.test) return;
+  config.data.test->normalize = config.data.train.normalize;
+  config.data.test->classes = config.data.train.classes;
+}
+
+NodeConfig ExampleNode() {
+  NodeConfig config;
+  config.model.input = {28, 28};
+  config.model.layers = {{.units = 72, .activation = nn::Activation::kRelu}, {.units = 10}};
+  const std::string folder = "/usr/share/datasets/fashion-mnist/";
+  config.data.train.images = folder + "train-images-idx3-ubyte.gz";
+  config.data.train.labels = folder + "train-labels-idx1-ubyte.gz";
+  Complete(config);
+  return config;
+}
+
+}  // namespace covey::config

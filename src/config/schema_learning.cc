@@ -1,0 +1,220 @@
+#include <string_view>
+#include <utility>
+
+#include "config/bindings.h"
+#include "config/schema_parts.h"
+
+namespace covey::config {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::uint64_t kMostCount = 1'000'000'000;
+
+void VisitLayer(Visitor& v, nn::LayerSpec& layer) {
+  using nn::Activation;
+  v.Section({"dense", "Fully connected layer", true}, [&v, &layer] {
+    v.Scalar({"units", "Outputs; of the last layer: the classes", true},
+             Integer(layer.units, 1, 1'000'000));
+    v.Scalar(
+        {"activation", "linear for the last layer: the loss takes its logits"},
+        Word<Activation>(layer.activation, {{Activation::kLinear, nn::Name(Activation::kLinear)},
+                                            {Activation::kRelu, nn::Name(Activation::kRelu)}}));
+  });
+}
+
+}  // namespace
+
+void VisitModel(Visitor& v, nn::ModelSpec& m) {
+  using nn::Init;
+  v.List({"input", "Shape of one sample", true},
+         {.size = [&m] { return m.input.size(); },
+          .resize = [&m](std::size_t size) { m.input.resize(size); },
+          .at = [&m](std::size_t i) { return Integer(m.input[i], 1, 1'000'000); }});
+  v.Items({"layers", "From input to output; the loss is softmax with cross-entropy", true},
+          {.size = [&m] { return m.layers.size(); },
+           .resize = [&m](std::size_t size) { m.layers.resize(size); },
+           .visit = [&v, &m](std::size_t i) { VisitLayer(v, m.layers[i]); }});
+  std::vector<std::pair<Init, std::string_view>> inits;
+  for (const Init init :
+       {Init::kGlorotUniform, Init::kGlorotNormal, Init::kHeUniform, Init::kHeNormal}) {
+    inits.emplace_back(init, nn::Name(init));
+  }
+  v.Scalar({"init", "Initial weights; biases start at zero"}, Word<Init>(m.init, std::move(inits)));
+}
+
+namespace {
+
+void VisitFiles(Visitor& v, data::Source& source) {
+  v.Scalar({"images", "IDX file of samples, plain or gzipped", true}, Path(source.images));
+  v.Scalar({"labels", "IDX file of their labels", true}, Path(source.labels));
+}
+
+}  // namespace
+
+void VisitPartition(Visitor& v, data::PartitionSettings& p, bool whole) {
+  using Kind = data::PartitionSettings::Kind;
+  std::vector<std::pair<Kind, std::string_view>> kinds;
+  for (const Kind kind : {Kind::kAll, Kind::kIid, Kind::kMixRate, Kind::kDirichlet, Kind::kKey}) {
+    if (whole || kind != Kind::kAll) kinds.emplace_back(kind, data::Name(kind));
+  }
+  v.Scalar({"kind",
+            "iid: shuffled, equal parts. mix_rate: parts by label, a fraction of each given to the "
+            "others. dirichlet: classes spread at random. key: by a column such as the device"},
+           Word<Kind>(p.kind, std::move(kinds)));
+  if (whole) {
+    v.Scalar({"index", "Which part is this node's, from 0"}, Integer(p.part.index, 0, 65535));
+    v.Scalar({"of", "Parts in all"}, Integer(p.part.count, 1, 65536));
+  }
+  v.Scalar({"rate", "mix_rate: fraction of its own part that a node gives away"}, Fraction(p.rate));
+  v.Scalar({"alpha", "dirichlet: concentration; small is skewed"},
+           Real(p.alpha, {.low = 1e-4, .high = 1e6}));
+  v.Scalar({"key_file", "key: IDX file with one whole number for each sample"}, Path(p.key_file));
+  if (whole) {
+    v.Scalar({"key", "key: the number whose samples are this node's"}, Integer(p.key));
+    v.Scalar({"seed", "Of the shuffling; nodes that divide one data set must agree on it"},
+             Integer(p.seed));
+  }
+}
+
+void VisitData(Visitor& v, DataSettings& d) {
+  using data::Normalize;
+  v.Section({"train", "Training samples", true}, [&v, &d] { VisitFiles(v, d.train); });
+  v.Optional(
+      {"test", "Test samples; leave out when there are none"}, d.test.has_value(),
+      [&d] { d.test.emplace(); }, [&v, &d] { VisitFiles(v, *d.test); });
+  v.Section({"validation", "Samples to judge the model by while it learns"}, [&v, &d] {
+    v.Scalar({"last", "So many samples at the end of the training set are kept for it; 0: none"},
+             Integer(d.validation_last, 0, kMostCount));
+  });
+  v.Scalar({"normalize", "unit: bytes become 0 to 1. none: 0 to 255"},
+           Word<Normalize>(d.train.normalize, {{Normalize::kUnit, data::Name(Normalize::kUnit)},
+                                               {Normalize::kNone, data::Name(Normalize::kNone)}}));
+  v.Scalar({"batch", "Samples in a mini-batch"}, Integer(d.batch, 1, 65536));
+  v.Section({"partition", "Which of the training samples are this node's", false, true},
+            [&v, &d] { VisitPartition(v, d.partition, true); });
+  v.Scalar({"cache",
+            "Where gzipped files are unpacked, once, for all nodes of the machine. Empty: "
+            "$XDG_CACHE_HOME/covey or ~/.cache/covey"},
+           Path(d.cache));
+}
+
+namespace {
+
+void VisitOptimizer(Visitor& v, optim::Settings& o) {
+  using Kind = optim::Settings::Kind;
+  std::vector<std::pair<Kind, std::string_view>> kinds;
+  for (const Kind kind : {Kind::kAdam, Kind::kSgd, Kind::kQuasiGlobal}) {
+    kinds.emplace_back(kind, optim::Name(kind));
+  }
+  const Interval below_one{.low = 0, .high = 0.999999};
+  v.Scalar({"kind", "quasi_global is the one for skewed data"},
+           Word<Kind>(o.kind, std::move(kinds)));
+  v.Scalar({"learning_rate", "0.001 suits adam; sgd and quasi_global want 10 to 100 times that"},
+           Real(o.learning_rate, {.low = 0, .high = 1000, .above = true}));
+  v.Scalar({"momentum", "sgd"}, Real(o.momentum, below_one));
+  v.Scalar({"beta1", "adam: decay of the mean"}, Real(o.beta1, below_one));
+  v.Scalar({"beta2", "adam: decay of the mean square"}, Real(o.beta2, below_one));
+  v.Scalar({"epsilon", "adam: as in Keras"}, Real(o.epsilon, {.low = 0, .high = 1, .above = true}));
+  v.Scalar({"beta", "quasi_global: local momentum"}, Real(o.beta, below_one));
+  v.Scalar({"mu", "quasi_global: decay of the displacement between rounds"}, Real(o.mu, below_one));
+}
+
+ChoiceBinding UntilChoice(Until& until) {
+  using Kind = Until::Kind;
+  ChoiceBinding choice;
+  choice.words = {"forever"};
+  choice.options = {{"batches", Integer(until.batches, 1, 1'000'000'000'000)},
+                    {"epochs", Real(until.epochs, {.low = 0, .high = 1e6, .above = true})},
+                    {"accuracy", Fraction(until.accuracy)}};
+  choice.selected = [&until]() -> std::string {
+    if (until.kind == Kind::kBatches) return "batches";
+    if (until.kind == Kind::kEpochs) return "epochs";
+    return until.kind == Kind::kAccuracy ? "accuracy" : "forever";
+  };
+  choice.select = [&until](const std::string& name) {
+    until.kind = name == "batches"    ? Kind::kBatches
+                 : name == "epochs"   ? Kind::kEpochs
+                 : name == "accuracy" ? Kind::kAccuracy
+                                      : Kind::kForever;
+  };
+  return choice;
+}
+
+ChoiceBinding EveryChoice(EvaluateSettings& evaluate) {
+  using Every = EvaluateSettings::Every;
+  ChoiceBinding choice;
+  choice.words = {"never"};
+  choice.options = {{"batches", Integer(evaluate.batches, 1, 1'000'000'000'000)},
+                    {"epochs", Real(evaluate.epochs, {.low = 0, .high = 1e6, .above = true})}};
+  choice.selected = [&evaluate]() -> std::string {
+    if (evaluate.every == Every::kNever) return "never";
+    return evaluate.every == Every::kBatches ? "batches" : "epochs";
+  };
+  choice.select = [&evaluate](const std::string& name) {
+    evaluate.every = name == "batches"  ? Every::kBatches
+                     : name == "epochs" ? Every::kEpochs
+                                        : Every::kNever;
+  };
+  return choice;
+}
+
+}  // namespace
+
+void VisitTrain(Visitor& v, TrainSettings& t) {
+  v.Section({"optimizer", "How a gradient becomes a step"},
+            [&v, &t] { VisitOptimizer(v, t.optimizer); });
+  v.Choice({"until",
+            "When training ends: forever, {batches: B}, {epochs: E} of this node's samples, or "
+            "{accuracy: A} on the validation samples"},
+           UntilChoice(t.until));
+  v.Scalar({"settle",
+            "Rounds of exchange without training after that; 3% lets the models agree, which gains "
+            "about half a point"},
+           SettleLength(t.settle));
+  v.Scalar(
+      {"linger", "How long a node that is done keeps answering: others may still learn from it"},
+      LingerTime(t.linger));
+  v.Section({"evaluate", "Evaluation on a copy of the model; it never blocks training"}, [&v, &t] {
+    v.Choice({"every", "{epochs: E}, {batches: B} or never"}, EveryChoice(t.evaluate));
+    v.Scalar({"test", "On the test samples as well as on the validation samples"},
+             Boolean(t.evaluate.test));
+  });
+  v.Scalar({"checkpoint_every", "What a crash loses at most; a clean stop loses nothing"},
+           Time(t.checkpoint_every, seconds(1), hours(24 * 365)));
+}
+
+void VisitConsensus(Visitor& v, consensus::Settings& c) {
+  v.Scalar({"batches", "N: mini-batches of local training in a round"},
+           Integer(c.batches, 1, 1'000'000));
+  v.Scalar({"sends", "M: models sent to random peers in a round; 0: answer only"},
+           Integer(c.sends, 0, 1000));
+  v.Scalar({"gamma",
+            "Step of an exchange; auto: 1 / (M + 1), the largest that M replies together don't "
+            "overshoot with"},
+           AutoReal(c.gamma, {.low = 0, .high = 1, .above = true}));
+  v.Scalar({"reply", "Answer a model with what it changed here, so that both sides move"},
+           Boolean(c.reply));
+  v.Scalar(
+      {"limit_in_flight",
+       "At most M + 1 own exchanges younger than two rounds; off as in the paper's experiments"},
+      Boolean(c.limit_in_flight));
+  v.Scalar({"pending_for", "A reply that comes later than this no longer counts"},
+           Time(c.pending_for, milliseconds(1), hours(24)));
+  v.Scalar({"join", "Copy the model of a peer before averaging: for a newcomer to a running fleet"},
+           Boolean(c.join));
+  v.Scalar({"join_retry", "Ask the next peer after this long without an answer"},
+           Time(c.join_retry, milliseconds(1), hours(1)));
+  v.Scalar({"settle_patience", "Ends the tail when peers never stop training"},
+           Time(c.settle_patience, milliseconds(1), hours(24)));
+  v.Section({"fifo", "Received messages that wait for the end of a round"}, [&v, &c] {
+    v.Scalar({"weights", "Models; the oldest gives way"}, Integer(c.fifo.weights, 1, 65536));
+    v.Scalar({"deltas", "Replies, in slots of their own"}, Integer(c.fifo.deltas, 1, 65536));
+    v.Scalar({"bytes", "Both together"},
+             Size(c.fifo.bytes, ByteCount{4 << 10}, ByteCount{std::uint64_t{1} << 40}));
+  });
+}
+
+}  // namespace covey::config

@@ -1,0 +1,16 @@
+// The sections of a node file that describe what is learned and how: the other half of schema.cc.
+#pragma once
+
+#include "config/visitor.h"
+#include "covey/config/node_config.h"
+
+namespace covey::config {
+
+void VisitModel(Visitor& v, nn::ModelSpec& m);
+// `whole`: with the keys that an experiment fills for each node.
+void VisitPartition(Visitor& v, data::PartitionSettings& p, bool whole);
+void VisitData(Visitor& v, DataSettings& d);
+void VisitTrain(Visitor& v, TrainSettings& t);
+void VisitConsensus(Visitor& v, consensus::Settings& c);
+
+}  // namespace covey::config

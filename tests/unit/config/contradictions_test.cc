@@ -1,0 +1,132 @@
+// Keys that are each legal and together are not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/config/support.h"
+
+namespace covey::config {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(Plaintext, IsRefusedBeyondLoopback) {
+  const std::string open = "security: {mode: none}\nnetwork:\n  listen: 0.0.0.0:7420\n";
+  EXPECT_EQ(
+      Errors(SmallNode(open)),
+      "n.yaml:5:11: error: network.listen: '0.0.0.0:7420' is beyond loopback, and security.mode "
+      "is none\n"
+      "    5 |   listen: 0.0.0.0:7420\n"
+      "      |           ^~~~~~~~~~~~ use mode curve, or set "
+      "security.allow_plaintext_beyond_loopback: true if anyone there may read and replace the "
+      "model\n");
+  const std::string key(64, 'a');
+  EXPECT_THAT(
+      Errors(SmallNode("security: {mode: none}\nnetwork:\n  seeds:\n    - key: " + key +
+                       "\n      address: robot2.local:7420\n")),
+      HasSubstr("n.yaml:7:16: error: network.seeds[0].address: 'robot2.local:7420' is beyond"));
+}
+
+TEST(Plaintext, IsAllowedOnLoopbackOrExpressly) {
+  EXPECT_EQ(Errors(SmallNode("security: {mode: none}\n")), "loaded");
+  EXPECT_EQ(Errors(SmallNode("security: {mode: none}\nnetwork: {listen: '[::1]:0'}\n")), "loaded");
+  EXPECT_EQ(Errors(SmallNode("security: {mode: none, allow_plaintext_beyond_loopback: true}\n"
+                             "network: {listen: 0.0.0.0:7420}\n")),
+            "loaded");
+  EXPECT_EQ(Errors(SmallNode("network: {listen: 0.0.0.0:7420}\n")), "loaded");
+}
+
+TEST(Network, TimesAndSeedsFitTogether) {
+  EXPECT_THAT(Errors(SmallNode("network: {ping_every: 5s, drop_after: 5s}\n")),
+              HasSubstr("network.drop_after: 5s is not more than ping_every (5s)"));
+  EXPECT_EQ(Errors(SmallNode("network: {ping_every: 5s, drop_after: 5001ms}\n")), "loaded");
+  EXPECT_THAT(Errors(SmallNode("network: {reconnect_first: 2s, reconnect_most: 1s}\n")),
+              HasSubstr("network.reconnect_most: 1s is less than reconnect_first (2s)"));
+  EXPECT_EQ(Errors(SmallNode("network: {reconnect_first: 1s, reconnect_most: 1s}\n")), "loaded");
+  const std::string seed = "    - {key: " + std::string(64, 'a') + ", address: 'a:1'}\n";
+  EXPECT_THAT(Errors(SmallNode("network:\n  seeds:\n" + seed + seed)),
+              HasSubstr("n.yaml:6:13: error: network.seeds[1].key: this peer is listed twice"));
+}
+
+TEST(Model, IsValidated) {
+  // The last layer must be linear; the message comes from the module that owns the rule.
+  const std::string report = Errors(
+      "model: {input: [4], layers: [{dense: {units: 2, activation: relu}}]}\n"
+      "data: {train: {images: i, labels: l}}\n");
+  EXPECT_THAT(report, HasSubstr("error: model.layers[0]"));
+}
+
+TEST(Fifo, HoldsAModel) {
+  const std::string model =
+      "model: {input: [1000], layers: [{dense: {units: 2}}]}\n"  // 2002 parameters, 8008 bytes
+      "data: {train: {images: i, labels: l}}\n";
+  EXPECT_THAT(Errors(model + "consensus: {fifo: {bytes: 8007B}}\n"),
+              HasSubstr("consensus.fifo.bytes: 8007B cannot hold one model of 8008 bytes"));
+  EXPECT_EQ(Errors(model + "consensus: {fifo: {bytes: 8008B}}\n"), "loaded");
+}
+
+TEST(Train, AccuracyNeedsValidationSamples) {
+  EXPECT_THAT(Errors(SmallNode("train: {until: {accuracy: 0.9}}\n")),
+              HasSubstr("train.until: accuracy is measured on validation samples"));
+  EXPECT_EQ(Errors("model: {input: [4], layers: [{dense: {units: 2}}]}\n"
+                   "data: {train: {images: i, labels: l}, validation: {last: 1}}\n"
+                   "train: {until: {accuracy: 0.9}}\n"),
+            "loaded");
+}
+
+TEST(Train, EvaluationOnTestSamplesNeedsSome) {
+  EXPECT_THAT(Errors(SmallNode("train: {evaluate: {test: true}}\n")),
+              HasSubstr("train.evaluate.test: there are no test samples"));
+}
+
+TEST(Partition, IsValidated) {
+  const auto part = [](const std::string& partition) {
+    return Errors(
+        "model: {input: [4], layers: [{dense: {units: 2}}]}\n"
+        "data: {train: {images: i, labels: l}, partition: {" +
+        partition + "}}\n");
+  };
+  EXPECT_EQ(part("kind: iid, index: 7, of: 8"), "loaded");
+  EXPECT_THAT(part("kind: iid, index: 8, of: 8"), HasSubstr("error: data.partition.index: "));
+  EXPECT_THAT(part("kind: key"), HasSubstr("error: data.partition.key_file: "));
+}
+
+// A fault is reported once, not again through what follows from it.
+TEST(Contradictions, KeepQuietAboutWhatIsWrongAlready) {
+  const std::string report = Errors(
+      "model: {input: [4], layers: [{dense: {units: many}}]}\n"
+      "data: {train: {images: i, labels: l}, validation: {last: lots}}\n"
+      "train: {until: {accuracy: 0.9}}\n"
+      "network: {ping_every: 5, drop_after: 1s}\n");
+  EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 3 * 3) << report;
+}
+
+TEST(Gamma, WarnsWhenRepliesOvershoot) {
+  const auto warnings = [](const std::string& consensus) {
+    const auto loaded = ParseNode(SmallNode("consensus: {" + consensus + "}\n"), "n.yaml");
+    return loaded ? loaded->warnings : std::vector<std::string>{loaded.error().what};
+  };
+  EXPECT_THAT(warnings("sends: 5"), IsEmpty());
+  EXPECT_THAT(warnings("sends: 2, gamma: 0.5"), IsEmpty());
+  EXPECT_THAT(
+      warnings("sends: 5, gamma: 0.5"),
+      ElementsAre("n.yaml:3:30: warning: consensus.gamma: sends * gamma is 2.5: the replies of one "
+                  "round add up to more than the whole distance, which can diverge\n"
+                  "    3 | consensus: {sends: 5, gamma: 0.5}\n"
+                  "      |                              ^~~ auto is 1 / (sends + 1)"));
+}
+
+TEST(Check, WorksOnSettingsThatCameFromNoFile) {
+  NodeConfig config = ParseNode(SmallNode(), "n.yaml")->value;
+  EXPECT_TRUE(Check(config));
+  config.security.mode = SecuritySettings::Mode::kNone;
+  config.network.listen = {"10.0.0.1", 7420};
+  const Status status = Check(config);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kConfig);
+  EXPECT_THAT(status.error().what, HasSubstr("network.listen: '10.0.0.1:7420' is beyond loopback"));
+}
+
+}  // namespace
+}  // namespace covey::config

@@ -1,0 +1,273 @@
+// Writing, the list of keys, the template, Set and paths.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "config/schema.h"
+#include "covey/config/paths.h"
+#include "unit/config/support.h"
+
+namespace covey::config {
+namespace {
+
+using testing::HasSubstr;
+
+// A node file with every key away from its default.
+std::string Unusual() {
+  return R"(fleet: {name: robots-7}
+node: {name: "Jürgen's \"robot\": a", state_dir: /tmp/a b, start_paused: true, seed: 18446744073709551615, index: 3,
+  init_index: 0}
+network:
+  listen: "[::1]:0"
+  seeds:
+    - {key: )" +
+         std::string(64, '1') + R"(, address: "[fe80::1%wlan0]:7420"}
+    - {key: )" +
+         std::string(64, 'b') + R"(, address: robot2.local:1}
+  chunk: 5000B
+  credit: 3
+  max_links: 9
+  ping_every: 1500ms
+  drop_after: 7s
+  handshake: 2s
+  reconnect_first: 1ms
+  reconnect_most: 3s
+security:
+  mode: none
+  allow_plaintext_beyond_loopback: true
+  key_file: key
+  authorized_keys: [)" +
+         std::string(64, '2') + R"(]
+  authorized_keys_file: "null"
+model:
+  input: [3, 5]
+  layers: [{dense: {units: 7, activation: relu}}, {dense: {units: 4}}]
+  init: he_normal
+data:
+  train: {images: "- a", labels: "#b"}
+  test: {images: c, labels: d}
+  validation: {last: 17}
+  normalize: none
+  batch: 5
+  partition: {kind: mix_rate, index: 1, of: 3, rate: 33.3%, alpha: 0.1, key_file: k, key: 8, seed: 9}
+  cache: .cache
+train:
+  optimizer: {kind: sgd, learning_rate: 0.1, momentum: 0.7, beta1: 0.1, beta2: 0.2, epsilon: 0.3, beta: 0.4,
+    mu: 0.6}
+  until: {accuracy: 0.123456789}
+  settle: 120 rounds
+  linger: 1h
+  evaluate: {every: {batches: 11}, test: true}
+  checkpoint_every: 90s
+consensus:
+  batches: 2
+  sends: 3
+  gamma: 0.1
+  reply: false
+  limit_in_flight: false
+  pending_for: 1s
+  join: true
+  join_retry: 3s
+  settle_patience: 4s
+  fifo: {weights: 5, deltas: 6, bytes: 1MiB}
+faults: {weights_drop: 0.1234567891, deltas_drop: 7%, duplicate: 1, delay: 3ms, seed: 4}
+api: {listen: /run/a.sock}
+log: {level: error, format: json}
+)";
+}
+
+TEST(WriteYaml, ReadsBackTheSame) {
+  const auto loaded = ParseNode(Unusual(), "n.yaml");
+  ASSERT_TRUE(loaded) << loaded.error().Format();
+  const std::string text = WriteYaml(loaded->value);
+  const auto again = ParseNode(text, "again.yaml");
+  ASSERT_TRUE(again) << again.error().Format();
+  EXPECT_EQ(WriteYaml(again->value), text);
+  // The text is not the whole truth: some values, field by field.
+  const NodeConfig& a = again->value;
+  EXPECT_EQ(a.node.name, "Jürgen's \"robot\": a");
+  EXPECT_EQ(a.node.seed, 18446744073709551615u);
+  EXPECT_EQ(a.node.init_index, 0u);
+  EXPECT_EQ(a.network.seeds[0].address, (HostPort{"fe80::1%wlan0", 7420}));
+  EXPECT_EQ(a.network.chunk, ByteCount{5000});
+  EXPECT_EQ(a.security.authorized_keys_file, "null");
+  EXPECT_EQ(a.data.train.images, "- a");
+  EXPECT_EQ(a.data.train.labels, "#b");
+  EXPECT_EQ(a.data.partition.rate, loaded->value.data.partition.rate);
+  EXPECT_EQ(a.train.until, (Until{Until::Kind::kAccuracy, 0, 0, 0.123456789}));
+  EXPECT_EQ(a.train.settle.Rounds(1), 120u);
+  EXPECT_EQ(a.train.linger, (Linger{false, std::chrono::hours(1)}));
+  EXPECT_EQ(a.train.optimizer, loaded->value.train.optimizer);
+  EXPECT_EQ(a.consensus.gamma, 0.1f);
+  EXPECT_EQ(a.faults.weights_drop, 0.1234567891);
+}
+
+// Guards the test above: a key that it leaves at its default would not be tested at all.
+TEST(WriteYaml, RoundTripCoversEveryKey) {
+  NodeConfig defaults = ExampleNode();
+  defaults.data.test = data::Source{};
+  const auto lines = [](const std::string& text) {
+    std::vector<std::string> all;
+    for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+      all.push_back(text.substr(at, text.find('\n', at) - at));
+    }
+    return all;
+  };
+  std::multiset<std::string> common;
+  const auto unusual = lines(WriteYaml(ParseNode(Unusual(), "n")->value));
+  for (const std::string& line : lines(WriteYaml(defaults))) {
+    const bool header = line.ends_with(":") || line.find("activation") != std::string::npos;
+    if (header || std::find(unusual.begin(), unusual.end(), line) == unusual.end()) continue;
+    common.insert(line);
+  }
+  EXPECT_THAT(common, testing::IsEmpty());
+}
+
+TEST(WriteYaml, Experiments) {
+  const auto loaded = ParseExperiment(
+      "experiment:\n"
+      "  name: e\n"
+      "  nodes: 4\n"
+      "  partition: {kind: dirichlet, alpha: 0.2}\n"
+      "  init: same\n"
+      "  overrides:\n"
+      "    3: {start_after: 10s, consensus: {sends: 2, gamma: auto}, train: {until: {epochs: 5}}}\n"
+      "    1: {log: {level: debug}}\n"
+      "  controls: isolated\n"
+      "  mode: virtual\n"
+      "  seed: 7\n"
+      "expect: {accuracy: 0.5, gain_over_isolated: -0.25, samples_per_second: 1000}\n"
+      "train: {until: {batches: 3}}\n" +
+          SmallNode(),
+      "e.yaml");
+  ASSERT_TRUE(loaded) << loaded.error().Format();
+  const std::string text = WriteYaml(loaded->value);
+  EXPECT_THAT(text, HasSubstr("  overrides:\n"
+                              "    1:\n"
+                              "      log:\n"
+                              "        level: debug\n"
+                              "    3:\n"
+                              "      start_after: 10s\n"
+                              "      train:\n"
+                              "        until: {epochs: 5}\n"
+                              "      consensus:\n"
+                              "        sends: 2\n"
+                              "        gamma: auto\n"));
+  const auto again = ParseExperiment(text, "again.yaml");
+  ASSERT_TRUE(again) << again.error().Format() << text;
+  EXPECT_EQ(WriteYaml(again->value), text);
+  EXPECT_EQ(again->value.overrides.at(3).start_after, std::chrono::seconds(10));
+  EXPECT_EQ(again->value.expect.gain_over_isolated, -0.25);
+  EXPECT_FALSE(again->value.expect.spread);
+}
+
+TEST(Describe, EveryKeyIsExplained) {
+  std::vector<KeyInfo> keys = DescribeNode();
+  for (KeyInfo& key : DescribeExperiment()) keys.push_back(std::move(key));
+  EXPECT_GT(keys.size(), 100u);
+  std::set<std::string> paths;
+  for (const KeyInfo& key : keys) {
+    EXPECT_TRUE(paths.insert(key.path).second) << key.path << " is described twice";
+    EXPECT_FALSE(key.doc.empty()) << key.path;
+    EXPECT_FALSE(key.type.empty()) << key.path;
+    EXPECT_FALSE(key.required && !key.default_value.empty()) << key.path;
+  }
+  for (const char* path : {"network.seeds[].key", "model.layers[].dense.units", "data.test.images",
+                           "consensus.fifo.bytes", "experiment.overrides", "expect.accuracy_min"}) {
+    EXPECT_EQ(paths.count(path), 1u) << path;
+  }
+}
+
+TEST(Template, IsTheFileInConfigs) {
+  const std::string path = SourcePath("configs/node.yaml");
+  if (std::getenv("COVEY_REWRITE") != nullptr) std::ofstream(path) << NodeTemplate();
+  EXPECT_EQ(ReadAll(path), NodeTemplate())
+      << "regenerate it: COVEY_REWRITE=1 unit_config_test --gtest_filter=Template.*";
+}
+
+TEST(Template, MentionsEveryKeyWithItsTrueDefault) {
+  const std::string text = ReadAll(SourcePath("configs/node.yaml"));
+  const auto loaded = ParseNode(text, "node.yaml");
+  ASSERT_TRUE(loaded) << loaded.error().Format();
+  EXPECT_THAT(loaded->warnings, testing::IsEmpty());
+  EXPECT_EQ(WriteYaml(loaded->value), WriteYaml(ExampleNode()));
+  for (const KeyInfo& key : DescribeNode()) {
+    const std::string last = key.path.substr(key.path.rfind('.') + 1) + ":";
+    EXPECT_THAT(text, HasSubstr(last)) << key.path;
+    // Compared as text, wherever the comment was wrapped.
+    const std::string words = key.doc.substr(0, key.doc.find(' '));
+    EXPECT_THAT(text, HasSubstr(words)) << key.path;
+  }
+}
+
+// The template differs from a default-constructed node in required keys only.
+TEST(Template, ExamplesAreOnlyForRequiredKeys) {
+  NodeConfig example = ExampleNode();
+  example.model = NodeConfig{}.model;
+  example.data.train = NodeConfig{}.data.train;
+  EXPECT_EQ(WriteYaml(example), WriteYaml(NodeConfig{}));
+}
+
+TEST(Set, OneKey) {
+  NodeConfig config = ExampleNode();
+  EXPECT_TRUE(Set(config, "consensus.sends", "2"));
+  EXPECT_EQ(config.consensus.sends, 2u);
+  EXPECT_TRUE(Set(config, "train.until", "epochs 5"));
+  EXPECT_EQ(config.train.until, (Until{Until::Kind::kEpochs, 0, 5, 0}));
+  EXPECT_TRUE(Set(config, "train.until", "forever"));
+  EXPECT_EQ(config.train.until.kind, Until::Kind::kForever);
+  EXPECT_TRUE(Set(config, "node.name", "12"));
+}
+
+TEST(Set, RefusesAndChangesNothing) {
+  NodeConfig config = ExampleNode();
+  const std::string before = WriteYaml(config);
+  const auto what = [&config](const std::string& key, const std::string& value) {
+    const Status status = Set(config, key, value);
+    return status ? "set" : status.error().Format();
+  };
+  EXPECT_EQ(what("consensus.sned", "2"),
+            "consensus.sned: unknown key; did you mean 'consensus.sends'?");
+  EXPECT_EQ(what("consensus.sends", "two"),
+            "consensus.sends: 'two' is not an integer; want an integer, 0 to 1000");
+  EXPECT_EQ(what("network.seeds", "a"), "network.seeds: is a list; lists are set in the file only");
+  EXPECT_THAT(what("train.until", "epochs"), HasSubstr("want one of forever"));
+  EXPECT_THAT(what("train.until", "epochs 0"), HasSubstr("out of range"));
+  EXPECT_THAT(what("consensus", "2"), HasSubstr("unknown key"));
+  EXPECT_EQ(WriteYaml(config), before);
+}
+
+TEST(FillPaths, FollowsTheEnvironment) {
+  const auto fill = [](const Environment& environment) {
+    NodeConfig config;
+    FillPaths(config, environment);
+    return config.node.state_dir + " " + config.security.key_file + " " + config.api.listen + " " +
+           config.data.cache;
+  };
+  EXPECT_EQ(fill({.state_directory = "/s:/t",
+                  .xdg_state_home = "/x",
+                  .xdg_cache_home = "/c",
+                  .home = "/h"}),
+            "/s /s/identity.key /s/api.sock /c/covey");
+  EXPECT_EQ(
+      fill({.state_directory = "", .xdg_state_home = "/x", .xdg_cache_home = "", .home = "/h"}),
+      "/x/covey /x/covey/identity.key /x/covey/api.sock /h/.cache/covey");
+  EXPECT_EQ(
+      fill({.state_directory = "", .xdg_state_home = "", .xdg_cache_home = "", .home = "/h"}),
+      "/h/.local/state/covey /h/.local/state/covey/identity.key /h/.local/state/covey/api.sock "
+      "/h/.cache/covey");
+  EXPECT_EQ(fill({}),
+            "covey-state covey-state/identity.key covey-state/api.sock covey-state/cache");
+}
+
+TEST(FillPaths, LeavesWhatIsGiven) {
+  NodeConfig config = ParseNode(Unusual(), "n")->value;
+  const std::string before = WriteYaml(config);
+  FillPaths(config,
+            {.state_directory = "/s", .xdg_state_home = "", .xdg_cache_home = "/c", .home = ""});
+  EXPECT_EQ(WriteYaml(config), before);
+}
+
+}  // namespace
+}  // namespace covey::config
