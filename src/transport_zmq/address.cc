@@ -39,9 +39,10 @@ std::string Address::Text() const {
 Result<Address> ParseAddress(std::string_view text, AddressUse use) {
   const bool listen = use == AddressUse::kListen;
   const auto wrong = [&](const std::string& what) {
-    return Fail(ErrorCode::kConfig, "address '" + std::string(text.substr(0, 300)) + "'", what,
-                listen ? "write tcp://127.0.0.1:7420, tcp://*:7420 or tcp://[::1]:0"
-                       : "write tcp://192.168.1.7:7420, tcp://[fd00::7]:7420 or tcp://robot7.local:7420");
+    return Fail(
+        ErrorCode::kConfig, "address '" + std::string(text.substr(0, 300)) + "'", what,
+        listen ? "write tcp://127.0.0.1:7420, tcp://*:7420 or tcp://[::1]:0"
+               : "write tcp://192.168.1.7:7420, tcp://[fd00::7]:7420 or tcp://robot7.local:7420");
   };
   constexpr std::string_view kScheme = "tcp://";
   if (!text.starts_with(kScheme)) return wrong("wanted tcp://HOST:PORT");

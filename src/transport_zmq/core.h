@@ -65,8 +65,12 @@ struct Core {
         ++counters.frames_sent;
         counters.bytes_sent += bytes;
         break;
-      case transport::SendResult::kFull: ++counters.send_full; break;
-      case transport::SendResult::kGone: ++counters.send_gone; break;
+      case transport::SendResult::kFull:
+        ++counters.send_full;
+        break;
+      case transport::SendResult::kGone:
+        ++counters.send_gone;
+        break;
     }
     return result;
   }

@@ -27,10 +27,18 @@ bool Dialler::Tick(Time now) {
   if (now < due_) return false;
   switch (state_) {
     case State::kWaiting:
-    case State::kResolving: Attempt(now); return true;
-    case State::kShaking: Lost(now, "no answer in time", Duration::zero()); return true;
-    case State::kClosing: Lost(now, "closed", core_.settings.linger); return true;
-    case State::kUp: due_ = kNever; return false;
+    case State::kResolving:
+      Attempt(now);
+      return true;
+    case State::kShaking:
+      Lost(now, "no answer in time", Duration::zero());
+      return true;
+    case State::kClosing:
+      Lost(now, "closed", core_.settings.linger);
+      return true;
+    case State::kUp:
+      due_ = kNever;
+      return false;
   }
   return false;
 }
@@ -83,7 +91,9 @@ void Dialler::ReadMonitor(Sink& sink, Time now) {
           core_.watch.Add(*tcp);
         }
         break;
-      case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: Established(sink, now); break;
+      case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+        Established(sink, now);
+        break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
         failure_ = event.value == 400 ? "it refused our key: ask its owner to allow it"
                                       : "it put us off: too many attempts from our address";
@@ -97,11 +107,15 @@ void Dialler::ReadMonitor(Sink& sink, Time now) {
         failure_ = "it ended the handshake: wrong server key, or not a node?";
         break;
       case ZMQ_EVENT_CLOSED:
-        if (failure_.empty()) failure_ = "no connection: is it running, and reachable at this address?";
+        if (failure_.empty())
+          failure_ = "no connection: is it running, and reachable at this address?";
         ended_ = true;
         break;
-      case ZMQ_EVENT_DISCONNECTED: ended_ = true; break;
-      default: break;
+      case ZMQ_EVENT_DISCONNECTED:
+        ended_ = true;
+        break;
+      default:
+        break;
     }
   }
 }
@@ -191,7 +205,8 @@ void Dialler::Lost(Time now, const std::string& problem, Duration linger) {
   state_ = State::kWaiting;
   due_ = now + pause;
   core_.Notice("peer " + peer_.key.Short() + " at " + peer_.address + ": " + problem +
-               "; next attempt in " + FormatDuration(std::chrono::floor<std::chrono::milliseconds>(pause)));
+               "; next attempt in " +
+               FormatDuration(std::chrono::floor<std::chrono::milliseconds>(pause)));
 }
 
 void Dialler::Stop(Duration linger) {

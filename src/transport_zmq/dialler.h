@@ -64,8 +64,8 @@ class Dialler {
   Monitor monitor_;
   Message body_;
   transport::LinkId link_;
-  std::string dialled_;       // the address of this attempt
-  std::size_t next_host_ = 0;  // of a name with several addresses
+  std::string dialled_;           // the address of this attempt
+  std::size_t next_host_ = 0;     // of a name with several addresses
   std::uint64_t connection_ = 0;  // TcpConnection::id
   bool ended_ = false;
   std::string failure_;  // what the monitor said about this attempt

@@ -65,9 +65,7 @@ Result<KeyPair> Parse(const std::string& path, std::string_view text) {
     const std::size_t equals = whole.find('=');
     const std::string_view name =
         equals == std::string_view::npos ? whole : Trim(whole.substr(0, equals));
-    std::optional<PeerKey>* into = name == "public"   ? &shown
-                                   : name == "secret" ? &secret
-                                                      : nullptr;
+    std::optional<PeerKey>* into = name == "public" ? &shown : name == "secret" ? &secret : nullptr;
     // The content of a secret file is never repeated in a message.
     if (into == nullptr || equals == std::string_view::npos || into->has_value()) {
       return Fail(ErrorCode::kData, where, "got an unknown or repeated line",
@@ -127,7 +125,8 @@ Status Write(const std::string& path, const File& file, const KeyPair& keys) {
   PeerKey secret;
   secret.bytes = keys.secret.bytes;
   std::string hex = secret.Hex();
-  std::string text = "# Covey node key. Whoever has the secret line is this node; keep it at mode 0600.\n";
+  std::string text =
+      "# Covey node key. Whoever has the secret line is this node; keep it at mode 0600.\n";
   text += "public = " + keys.public_key.Hex() + "\nsecret = ";
   text.reserve(text.size() + hex.size() + 1);
   text += hex;

@@ -36,13 +36,17 @@ void Listener::ReadMonitor(Time now) {
   MonitorEvent event;
   for (int i = 0; i < kMonitorBurst && monitor_.Next(&event); ++i) {
     switch (event.kind) {
-      case ZMQ_EVENT_ACCEPTED: Accepted(event.value, now); break;
-      case ZMQ_EVENT_DISCONNECTED: Disconnected(event.value); break;
-      case ZMQ_EVENT_ACCEPT_FAILED: AcceptFailed(event.value, now); break;
-      case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-      case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-      case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL: ++core_.counters.handshake_failures; break;
-      default: break;
+      case ZMQ_EVENT_ACCEPTED:
+        Accepted(event.value, now);
+        break;
+      case ZMQ_EVENT_DISCONNECTED:
+        Disconnected(event.value);
+        break;
+      case ZMQ_EVENT_ACCEPT_FAILED:
+        AcceptFailed(event.value, now);
+        break;
+      default:
+        break;
     }
   }
 }
@@ -50,8 +54,11 @@ void Listener::ReadMonitor(Time now) {
 void Listener::Accepted(int fd, Time now) {
   ++core_.counters.accepted;
   const auto tcp = TcpConnection::Of(fd);
-  Disconnected(fd);      // its end was reported before, if it had one
-  if (!tcp) return;      // gone already
+  Disconnected(fd);  // its end was reported before, if it had one
+  if (!tcp) {        // gone already
+    ++core_.counters.accepted_in_vain;
+    return;
+  }
   if (connections_.size() >= 2 * core_.settings.max_links) {
     ++core_.counters.dropped_links;
     tcp->Cut();
@@ -69,6 +76,8 @@ void Listener::Disconnected(int fd) {
   const auto at = connections_.find(fd);
   if (at == connections_.end()) return;
   if (at->second.link) ended_.push_back(*at->second.link);
+  // libzmq has an event for some failed handshakes only.
+  if (!at->second.named) ++core_.counters.accepted_in_vain;
   core_.watch.Remove(at->second.tcp.id());
   connections_.erase(at);
 }
@@ -245,6 +254,7 @@ bool Listener::CutUnfinished(Sink& sink, std::uint64_t connection) {
                                [&](const auto& c) { return c.second.tcp.id() == connection; });
   if (at == connections_.end()) return false;
   ++core_.counters.cut_unfinished;
+  core_.watch.Remove(connection);  // its end may take a moment: cut it once
   const auto link = at->second.link;
   at->second.tcp.Cut();
   if (link) Drop(sink, routes_.at(links_.at(link->value)), "sent a message without an end");

@@ -13,7 +13,8 @@ constexpr Duration kPatience = std::chrono::seconds(5);
 enum class Outcome { kAccepted, kRefused, kFailed, kNoSocket };
 
 // One handshake with `endpoint` as `who`.
-Outcome Shake(void* context, const Settings& settings, const KeyPair& who, const std::string& endpoint) {
+Outcome Shake(void* context, const Settings& settings, const KeyPair& who,
+              const std::string& endpoint) {
   Socket dealer(context, ZMQ_DEALER);
   if (!dealer) return Outcome::kNoSocket;
   SetDialling(dealer, settings, who, settings.keys.public_key);
@@ -76,8 +77,9 @@ Status ProveAccess(void* context, const Settings& settings, KeySet* keys) {
   keys->Swap({});
   if (known == Outcome::kNoSocket) return no_socket();
   if (known != Outcome::kAccepted) {
-    return Fail(ErrorCode::kSoftware, kWhere, "an allowed key was not accepted",
-                "check that the key file belongs to this node, and that the machine is not overloaded");
+    return Fail(
+        ErrorCode::kSoftware, kWhere, "an allowed key was not accepted",
+        "check that the key file belongs to this node, and that the machine is not overloaded");
   }
   return {};
 }

@@ -87,7 +87,8 @@ inline constexpr char kZapDomain[] = "covey";
 
 // Options of both kinds of socket, and then those of one; before bind or connect.
 void SetListening(Socket& router, const Settings& settings);
-void SetDialling(Socket& dealer, const Settings& settings, const KeyPair& own, const PeerKey& server);
+void SetDialling(Socket& dealer, const Settings& settings, const KeyPair& own,
+                 const PeerKey& server);
 
 // What libzmq may be sent at most in one frame: ours, and what CURVE adds, and a margin for its handshake.
 std::int64_t MaxMessageSize();

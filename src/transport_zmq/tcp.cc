@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <string_view>
 
 namespace covey::transport_zmq {
 namespace {
@@ -50,6 +51,10 @@ std::string PeerAddress(int fd) {
     sockaddr_in6 address{};
     std::memcpy(&address, &storage, sizeof address);
     ::inet_ntop(AF_INET6, &address.sin6_addr, text, sizeof text);
+    if (IN6_IS_ADDR_V4MAPPED(&address.sin6_addr)) {  // how a dual-stack socket names IPv4
+      const std::string_view v4 = std::string_view(text).substr(std::string_view("::ffff:").size());
+      return "tcp://" + std::string(v4) + ":" + std::to_string(ntohs(address.sin6_port));
+    }
     return std::string("tcp://[") + text + "]:" + std::to_string(ntohs(address.sin6_port));
   }
   return {};

@@ -30,7 +30,9 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
   ~Watch();
 
-  int fd() const { return epoll_; }  // readable when a resting connection stirs; negative on failure
+  int fd() const {
+    return epoll_;
+  }  // readable when a resting connection stirs; negative on failure
 
   void Add(const TcpConnection& connection);
   void Remove(std::uint64_t id);

@@ -11,7 +11,16 @@ namespace covey::transport_zmq {
 namespace {
 
 // Frames of a ZAP request with the CURVE mechanism (RFC 27).
-enum Frame : std::size_t { kVersion, kRequestId, kDomain, kAddress, kRoutingId, kMechanism, kKey, kFrames };
+enum Frame : std::size_t {
+  kVersion,
+  kRequestId,
+  kDomain,
+  kAddress,
+  kRoutingId,
+  kMechanism,
+  kKey,
+  kFrames
+};
 
 void SendText(Socket& socket, std::string_view text, int flags) {
   // The ZAP pipe has no high-water mark: this never waits.
@@ -121,13 +130,16 @@ void Zap::Answer() {
   }
   Verdict verdict = Verdict::kRefuse;
   PeerKey key;
-  const bool sound = count == kFrames && frames[kVersion] == "1.0" && frames[kDomain] == kZapDomain &&
-                     frames[kMechanism] == "CURVE" && frames[kKey].size() == key.bytes.size();
+  const bool sound = count == kFrames && frames[kVersion] == "1.0" &&
+                     frames[kDomain] == kZapDomain && frames[kMechanism] == "CURVE" &&
+                     frames[kKey].size() == key.bytes.size();
   if (sound) {
     std::memcpy(key.bytes.data(), frames[kKey].data(), key.bytes.size());
     verdict = Judge(key, frames[kAddress], Now());
   }
-  const char* status = verdict == Verdict::kAllow ? "200" : verdict == Verdict::kRefuse ? "400" : "300";
+  const char* status = verdict == Verdict::kAllow    ? "200"
+                       : verdict == Verdict::kRefuse ? "400"
+                                                     : "300";
   SendText(socket_, "1.0", ZMQ_SNDMORE);
   SendText(socket_, frames[kRequestId], ZMQ_SNDMORE);
   SendText(socket_, status, ZMQ_SNDMORE);

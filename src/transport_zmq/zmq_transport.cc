@@ -283,8 +283,8 @@ void ZmqTransport::Impl::ReadFrames(Sink& sink, Time now, bool all) {
     if (item_of_[i] != 0 && (all || items_[item_of_[i]].revents != 0)) ready.push_back(i + 1);
   }
   if (!ready.empty()) {
-    std::rotate(ready.begin(),
-                ready.begin() + static_cast<std::ptrdiff_t>(turn_++ % ready.size()), ready.end());
+    std::rotate(ready.begin(), ready.begin() + static_cast<std::ptrdiff_t>(turn_++ % ready.size()),
+                ready.end());
   }
   int left = kFramesPerPoll;
   while (!ready.empty() && left > 0) {
