@@ -213,7 +213,7 @@ class GunzipTest : public ::testing::Test {
     std::size_t at = 0;
     const data::ReadBytes read = [&](MutableByteView buffer) -> Result<std::size_t> {
       const std::size_t count = std::min(buffer.size(), packed.size() - at);
-      std::memcpy(buffer.data(), packed.data() + at, count);
+      if (count > 0) std::memcpy(buffer.data(), packed.data() + at, count);
       at += count;
       return count;
     };
