@@ -97,10 +97,10 @@ std::string_view Name(End end) {
 Traffic& Traffic::operator+=(const Traffic& other) {
   weights_sent += other.weights_sent;
   weights_dropped += other.weights_dropped;
-  weights_applied += other.weights_applied;
+  weights_received += other.weights_received;
   deltas_sent += other.deltas_sent;
   deltas_dropped += other.deltas_dropped;
-  deltas_applied += other.deltas_applied;
+  deltas_received += other.deltas_received;
   bytes_sent += other.bytes_sent;
   return *this;
 }

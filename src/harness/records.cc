@@ -22,10 +22,10 @@ Json ToJson(const Selected& selected) {
 Json ToJson(const Traffic& traffic) {
   return {{"weights_sent", traffic.weights_sent},
           {"weights_dropped", traffic.weights_dropped},
-          {"weights_applied", traffic.weights_applied},
+          {"weights_received", traffic.weights_received},
           {"deltas_sent", traffic.deltas_sent},
           {"deltas_dropped", traffic.deltas_dropped},
-          {"deltas_applied", traffic.deltas_applied},
+          {"deltas_received", traffic.deltas_received},
           {"bytes_sent", traffic.bytes_sent}};
 }
 
@@ -118,7 +118,7 @@ std::string ResultsCsv(const Outcome& outcome) {
       "group,node,end,shard,samples,epochs,rounds,"
       "best_epoch,best_validation_loss,best_validation_accuracy,best_test_loss,best_test_accuracy,"
       "last_epoch,last_validation_loss,last_validation_accuracy,last_test_loss,last_test_accuracy,"
-      "weights_sent,weights_dropped,weights_applied,deltas_sent,deltas_dropped,deltas_applied,"
+      "weights_sent,weights_dropped,weights_received,deltas_sent,deltas_dropped,deltas_received,"
       "bytes_sent,pss_bytes,reason\n";
   for (const NodeOutcome& node : outcome.runs) {
     std::string row = std::string(Name(node.group)) + ',' + std::to_string(node.index) + ',' +
@@ -129,8 +129,8 @@ std::string ResultsCsv(const Outcome& outcome) {
     PutSelected(row, node.last);
     const Traffic& traffic = node.traffic;
     for (const std::uint64_t value :
-         {traffic.weights_sent, traffic.weights_dropped, traffic.weights_applied,
-          traffic.deltas_sent, traffic.deltas_dropped, traffic.deltas_applied, traffic.bytes_sent,
+         {traffic.weights_sent, traffic.weights_dropped, traffic.weights_received,
+          traffic.deltas_sent, traffic.deltas_dropped, traffic.deltas_received, traffic.bytes_sent,
           node.pss_bytes}) {
       row += ',' + std::to_string(value);
     }

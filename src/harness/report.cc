@@ -178,13 +178,13 @@ std::string VerdictTable(const std::vector<Verdict>& verdicts) {
 std::string TrafficTable(const Outcome& outcome) {
   const Traffic traffic = TotalTraffic(outcome);
   if (traffic.weights_sent + traffic.deltas_sent == 0) return "";
-  Table table({{"message", true}, {"sent"}, {"lost by injected faults"}, {"lost"}, {"applied"}});
+  Table table({{"message", true}, {"sent"}, {"lost by injected faults"}, {"lost"}, {"received"}});
   table.Row({"WEIGHTS", Grouped(traffic.weights_sent), Grouped(traffic.weights_dropped),
              Percent(Fraction(traffic.weights_dropped, traffic.weights_sent), 1),
-             Grouped(traffic.weights_applied)});
+             Grouped(traffic.weights_received)});
   table.Row({"DELTAS", Grouped(traffic.deltas_sent), Grouped(traffic.deltas_dropped),
              Percent(Fraction(traffic.deltas_dropped, traffic.deltas_sent), 1),
-             Grouped(traffic.deltas_applied)});
+             Grouped(traffic.deltas_received)});
   std::string html = "<h2>Traffic</h2>\n" + table.Finish();
   if (traffic.bytes_sent > 0) {
     html += "<p>" + Bytes(traffic.bytes_sent) + " crossed the network, " +

@@ -48,10 +48,10 @@ struct Selected {
 struct Traffic {
   std::uint64_t weights_sent = 0;
   std::uint64_t weights_dropped = 0;
-  std::uint64_t weights_applied = 0;
+  std::uint64_t weights_received = 0;
   std::uint64_t deltas_sent = 0;
   std::uint64_t deltas_dropped = 0;
-  std::uint64_t deltas_applied = 0;
+  std::uint64_t deltas_received = 0;
   std::uint64_t bytes_sent = 0;
 
   Traffic& operator+=(const Traffic& other);

@@ -18,10 +18,10 @@ NodeProgress At(std::uint32_t index, double fraction) {
           .samples = static_cast<std::uint64_t>(100000 * fraction),
           .traffic = {.weights_sent = 60,
                       .weights_dropped = 15,
-                      .weights_applied = 0,
+                      .weights_received = 0,
                       .deltas_sent = 40,
                       .deltas_dropped = 10,
-                      .deltas_applied = 0,
+                      .deltas_received = 0,
                       .bytes_sent = 0}};
 }
 

@@ -32,10 +32,10 @@ inline NodeOutcome MadeUpNode(Group group, std::uint32_t index, double top, doub
   if (group == Group::kConsensus) {
     node.traffic = {.weights_sent = 860,
                     .weights_dropped = 215,
-                    .weights_applied = 640,
+                    .weights_received = 640,
                     .deltas_sent = 640,
                     .deltas_dropped = 160,
-                    .deltas_applied = 478,
+                    .deltas_received = 478,
                     .bytes_sent = 258'000'000};
     node.pss_bytes = 14'200'000 + 100'000 * index;
   }

@@ -1,0 +1,40 @@
+// What the command line may change in an experiment file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "covey/base/result.h"
+#include "covey/config/experiment.h"
+#include "covey/harness/outcome.h"
+
+namespace covey::harness {
+
+// Unset: as the file says.
+struct Options {
+  std::optional<std::uint32_t> nodes;
+  std::optional<double> epochs;
+  std::optional<double> weights_drop;  // fractions, 0 to 1
+  std::optional<double> deltas_drop;
+  std::optional<double> gamma;
+  std::optional<std::uint32_t> batches;  // N
+  std::optional<std::uint32_t> sends;    // M
+  std::optional<double> mix_rate;        // also sets the kind of partition
+  std::optional<std::uint64_t> seed;
+  std::optional<std::string> mode;      // process, virtual
+  std::optional<std::string> controls;  // none, monolithic, isolated, all
+};
+
+// Errors: kUsage naming the option, what was got and what is wanted; kConfig when the experiment that results
+// contradicts itself. `experiment` is unchanged then.
+Status Apply(const Options& options, config::Experiment& experiment);
+
+// Returns: a command line that repeats the run: the file, every option that was given, and the seed in any case.
+std::string RepeatCommand(const std::string& file, const Options& options, std::uint64_t seed);
+
+// The settings that a reader of a report asks for first.
+std::vector<Setting> Describe(const config::Experiment& experiment);
+
+}  // namespace covey::harness

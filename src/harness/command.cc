@@ -1,0 +1,178 @@
+#include "covey/harness/command.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "covey/api/version.h"
+#include "covey/config/load.h"
+#include "covey/harness/child.h"
+#include "covey/harness/display.h"
+#include "covey/harness/expect.h"
+#include "covey/harness/final_table.h"
+#include "covey/harness/records.h"
+#include "covey/harness/run_folder.h"
+#include "covey/harness/runner.h"
+
+namespace covey::harness {
+namespace {
+
+constexpr int kExpectationFails = 1;
+constexpr int kInterruptedCode = 130;  // as a shell reports Ctrl-C
+
+void Print(std::FILE* to, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), to);
+  std::fflush(to);
+}
+
+int Complain(const Error& error) {
+  // A report on a configuration file is printed as it is: editors jump to its lines.
+  const bool report = error.code == ErrorCode::kConfig && error.what.find('\n') != error.what.npos;
+  Print(stderr, (report ? error.what : "covey-sim: " + error.Format()) + '\n');
+  return ExitCode(error);
+}
+
+// Passes what runners tell to the display and to metrics.jsonl.
+class Recorder final : public Observer {
+ public:
+  Recorder(Display& display, std::ofstream metrics, const std::atomic<bool>& stop)
+      : display_(display), metrics_(std::move(metrics)), stop_(stop) {}
+
+  void Begin(Group group, std::uint32_t nodes) override { display_.Begin(group, nodes); }
+  void Progress(const NodeProgress& progress) override { display_.Update(progress); }
+  void Evaluated(Group group, std::uint32_t index, const Point& point) override {
+    display_.Update(group, index, point.validation);
+    const std::lock_guard lock(mutex_);
+    metrics_ << MetricsLine(group, index, point);
+  }
+  void Finish(Group group) override { display_.Finish(group); }
+  void Note(const std::string& text) override {
+    display_.Say("note: " + text);
+    const std::lock_guard lock(mutex_);
+    notes_.push_back(text);
+  }
+  bool Interrupted() const override { return stop_.load(std::memory_order_relaxed); }
+
+  // After the run.
+  const std::vector<std::string>& notes() const { return notes_; }
+  bool Flush() {
+    metrics_.flush();
+    return metrics_.good();
+  }
+
+ private:
+  Display& display_;
+  std::mutex mutex_;
+  std::ofstream metrics_;
+  std::vector<std::string> notes_;
+  const std::atomic<bool>& stop_;
+};
+
+Result<config::Experiment> Prepare(const Command& command) {
+  Result<config::Loaded<config::Experiment>> loaded = config::LoadExperiment(command.file);
+  if (!loaded) return tl::unexpected(loaded.error());
+  for (const std::string& warning : loaded->warnings) Print(stderr, warning + '\n');
+  config::Experiment experiment = std::move(loaded->value);
+  if (Status applied = Apply(command.options, experiment); !applied) {
+    return tl::unexpected(applied.error());
+  }
+  return experiment;
+}
+
+DisplayOptions HowToDisplay(const Command& command) {
+  DisplayOptions options = DetectDisplay(STDERR_FILENO);
+  if (command.quiet) options.kind = DisplayOptions::Kind::kNone;
+  return options;
+}
+
+double TotalEpochs(const config::Experiment& experiment) {
+  const config::Until& until = experiment.node.train.until;
+  return until.kind == config::Until::Kind::kEpochs ? until.epochs : 0;
+}
+
+// What the runners can't know.
+void Complete(const Command& command, const config::Experiment& experiment,
+              const Recorder& recorder, Outcome& outcome) {
+  outcome.notes = recorder.notes();
+  outcome.command = RepeatCommand(command.file, command.options, experiment.seed);
+  outcome.settings = Describe(experiment);
+  if (outcome.build.empty()) {
+    const api::BuildInfo build = api::GetBuildInfo();
+    outcome.build = "covey-sim " + build.version + " (" + build.commit + ", kernels " +
+                    build.kernel_level + ")";
+  }
+}
+
+Status Store(const RunFolder& folder, const config::Experiment& experiment, const Outcome& outcome,
+             const std::optional<Model>& best, const std::vector<Verdict>& verdicts) {
+  if (Status written = folder.WriteResults(outcome, verdicts); !written) return written;
+  return best ? folder.WriteModel(*best, experiment) : Status{};
+}
+
+Result<ProcessOptions> Processes(const config::Experiment& experiment, const RunFolder& folder) {
+  ProcessOptions options{.program = {}, .folder = folder.path};
+  if (experiment.mode == config::Experiment::Mode::kVirtual) return options;
+  Result<std::string> program = ProgramBeside("coveyd");
+  if (!program) return tl::unexpected(program.error());
+  options.program = std::move(*program);
+  return options;
+}
+
+}  // namespace
+
+int Run(const Command& command, const std::atomic<bool>& stop) {
+  const Result<config::Experiment> experiment = Prepare(command);
+  if (!experiment) return Complain(experiment.error());
+  const Result<RunFolder> folder = RunFolder::Make(command.out, experiment->name);
+  if (!folder) return Complain(folder.error());
+  const Result<ProcessOptions> processes = Processes(*experiment, *folder);
+  if (!processes) return Complain(processes.error());
+  if (Status written = folder->WriteConfig(*experiment); !written) {
+    return Complain(written.error());
+  }
+  std::ofstream metrics(folder->Metrics(), std::ios::binary);
+  if (!metrics) {
+    return Complain({ErrorCode::kCantCreate, folder->Metrics(), "can't be written", {}});
+  }
+
+  std::optional<Outcome> outcome;
+  std::optional<Model> best;
+  {
+    const bool simulated = experiment->mode == config::Experiment::Mode::kVirtual;
+    Display display(Board(experiment->name + ", " + std::to_string(experiment->nodes) +
+                              (simulated ? " virtual" : "") + " nodes, seed " +
+                              std::to_string(experiment->seed),
+                          TotalEpochs(*experiment)),
+                    HowToDisplay(command), STDERR_FILENO);
+    Recorder recorder(display, std::move(metrics), stop);
+    Result<Outcome> result = RunExperiment(*experiment, *processes, recorder, best);
+    if (!result) {
+      display.Say("");
+      return Complain(result.error());
+    }
+    if (!recorder.Flush()) recorder.Note(folder->Metrics() + " is incomplete: the disk is full?");
+    outcome.emplace(std::move(*result));
+    Complete(command, *experiment, recorder, *outcome);
+  }
+
+  const std::vector<Verdict> verdicts = Judge(experiment->expect, *outcome);
+  if (Status stored = Store(*folder, *experiment, *outcome, best, verdicts); !stored) {
+    return Complain(stored.error());
+  }
+  if (command.json) {
+    Print(stdout, SummaryJson(*outcome, verdicts));
+  } else {
+    Print(stdout,
+          '\n' + FinalTable(*outcome, verdicts) + "  report        " + folder->Report() + '\n');
+  }
+  if (outcome->interrupted) return kInterruptedCode;
+  return AllHold(verdicts) ? 0 : kExpectationFails;
+}
+
+}  // namespace covey::harness

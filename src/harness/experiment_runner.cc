@@ -1,0 +1,109 @@
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "covey/harness/runner.h"
+#include "covey/nn/model.h"
+
+namespace covey::harness {
+namespace {
+
+using Controls = config::Experiment::Controls;
+
+std::vector<Group> ControlsOf(const config::Experiment& experiment) {
+  std::vector<Group> groups;
+  const Controls controls = experiment.controls;
+  if (controls == Controls::kMonolithic || controls == Controls::kAll) {
+    groups.push_back(Group::kMonolithic);
+  }
+  if (controls == Controls::kIsolated || controls == Controls::kAll) {
+    groups.push_back(Group::kIsolated);
+  }
+  return groups;
+}
+
+// Runs groups on the virtual clock, each on a thread of its own.
+class Parallel {
+ public:
+  Parallel(const config::Experiment& experiment, Observer& observer)
+      : experiment_(experiment), observer_(observer) {}
+  Parallel(const Parallel&) = delete;
+  Parallel& operator=(const Parallel&) = delete;
+  ~Parallel() { Join(); }
+
+  void Start(const std::vector<Group>& groups) {
+    results_.resize(groups.size());
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      threads_.emplace_back([this, i, group = groups[i]] {
+        results_[i].emplace(RunVirtual(experiment_, group, observer_));
+      });
+    }
+  }
+
+  void Join() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+  // After Join.
+  std::vector<std::optional<Result<FleetOutcome>>>& results() { return results_; }
+
+ private:
+  const config::Experiment& experiment_;
+  Observer& observer_;
+  std::vector<std::optional<Result<FleetOutcome>>> results_;
+  std::vector<std::thread> threads_;
+};
+
+void Append(Outcome& outcome, FleetOutcome&& fleet) {
+  for (NodeOutcome& node : fleet.nodes) outcome.runs.push_back(std::move(node));
+  outcome.interrupted = outcome.interrupted || fleet.interrupted;
+}
+
+void TakeConsensus(Outcome& outcome, FleetOutcome&& fleet, std::optional<Model>& best) {
+  outcome.spread = fleet.spread;
+  outcome.samples_per_second = fleet.samples_per_second;
+  outcome.build = fleet.build;
+  best = std::move(fleet.best);
+  Append(outcome, std::move(fleet));
+}
+
+}  // namespace
+
+Result<Outcome> RunExperiment(const config::Experiment& experiment, const ProcessOptions& processes,
+                              Observer& observer, std::optional<Model>& best) {
+  const auto start = std::chrono::steady_clock::now();
+  const bool simulated = experiment.mode == config::Experiment::Mode::kVirtual;
+  Outcome outcome;
+  outcome.experiment = experiment.name;
+  outcome.seed = experiment.seed;
+  outcome.nodes = experiment.nodes;
+  outcome.mode = simulated ? "virtual" : "process";
+  outcome.model = nn::Summary(experiment.node.model);
+
+  std::vector<Group> groups = ControlsOf(experiment);
+  if (simulated) groups.insert(groups.begin(), Group::kConsensus);
+  Parallel parallel(experiment, observer);
+  if (!simulated) {
+    // Not beside the controls: they would take the daemons' processor time.
+    Result<FleetOutcome> fleet = RunProcesses(experiment, processes, observer);
+    if (!fleet) return tl::unexpected(fleet.error());
+    TakeConsensus(outcome, std::move(*fleet), best);
+  }
+  if (!outcome.interrupted) parallel.Start(groups);
+  parallel.Join();
+  for (std::size_t i = 0; i < parallel.results().size(); ++i) {
+    Result<FleetOutcome>& result = *parallel.results()[i];
+    if (!result) return tl::unexpected(result.error());
+    if (groups[i] == Group::kConsensus) {
+      TakeConsensus(outcome, std::move(*result), best);
+    } else {
+      Append(outcome, std::move(*result));
+    }
+  }
+  outcome.wall_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return outcome;
+}
+
+}  // namespace covey::harness

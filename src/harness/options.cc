@@ -1,0 +1,202 @@
+#include "covey/harness/options.h"
+
+#include <string_view>
+#include <utility>
+
+#include "covey/config/load.h"
+#include "covey/nn/model.h"
+#include "covey/optim/optimizer.h"
+#include "harness/text.h"
+
+namespace covey::harness {
+namespace {
+
+using config::Experiment;
+
+constexpr std::uint32_t kMostNodes = 1024;
+
+tl::unexpected<Error> Wrong(std::string_view option, const std::string& got,
+                            const std::string& wanted) {
+  return Fail(ErrorCode::kUsage, std::string(option), "got " + got + ", want " + wanted);
+}
+
+// The shortest text that reads back as the number; never "0.25000000000000000".
+std::string Short(double value) {
+  for (int digits = 0; digits < 12; ++digits) {
+    std::string text = Fixed(value, digits);
+    if (std::stod(text) == value) return text;
+  }
+  return Fixed(value, 12);
+}
+
+bool IsFraction(double value) { return value >= 0 && value <= 1; }
+
+Status ApplyFaults(const Options& options, Experiment& experiment) {
+  const auto set = [](std::string_view name, const std::optional<double>& from,
+                      double& to) -> Status {
+    if (!from) return {};
+    if (!IsFraction(*from)) return Wrong(name, Short(*from), "a fraction, 0 to 1");
+    to = *from;
+    return {};
+  };
+  Status status = set("--weights-drop", options.weights_drop, experiment.node.faults.weights_drop);
+  if (!status) return status;
+  return set("--deltas-drop", options.deltas_drop, experiment.node.faults.deltas_drop);
+}
+
+Status ApplyConsensus(const Options& options, Experiment& experiment) {
+  consensus::Settings& consensus = experiment.node.consensus;
+  if (options.gamma) {
+    if (!(*options.gamma > 0 && *options.gamma <= 1)) {
+      return Wrong("--gamma", Short(*options.gamma), "above 0, at most 1");
+    }
+    consensus.gamma = static_cast<float>(*options.gamma);
+  }
+  if (options.batches) {
+    if (*options.batches == 0) return Wrong("--batches", "0", "at least 1");
+    consensus.batches = *options.batches;
+  }
+  if (options.sends) consensus.sends = *options.sends;
+  return {};
+}
+
+Status ApplyShape(const Options& options, Experiment& experiment) {
+  if (options.nodes) {
+    if (*options.nodes == 0 || *options.nodes > kMostNodes) {
+      return Wrong("--nodes", std::to_string(*options.nodes), "1 to " + std::to_string(kMostNodes));
+    }
+    experiment.nodes = *options.nodes;
+  }
+  if (options.epochs) {
+    if (!(*options.epochs > 0 && *options.epochs <= 1e6)) {
+      return Wrong("--epochs", Short(*options.epochs), "above 0, at most 1000000");
+    }
+    experiment.node.train.until = config::Until{};
+    experiment.node.train.until.kind = config::Until::Kind::kEpochs;
+    experiment.node.train.until.epochs = *options.epochs;
+  }
+  if (options.mix_rate) {
+    if (!IsFraction(*options.mix_rate)) {
+      return Wrong("--mix-rate", Short(*options.mix_rate), "a fraction, 0 to 1");
+    }
+    experiment.partition.kind = data::PartitionSettings::Kind::kMixRate;
+    experiment.partition.rate = *options.mix_rate;
+  }
+  if (options.seed) experiment.seed = *options.seed;
+  return {};
+}
+
+Status ApplyWords(const Options& options, Experiment& experiment) {
+  if (options.mode) {
+    if (*options.mode == "process") {
+      experiment.mode = Experiment::Mode::kProcess;
+    } else if (*options.mode == "virtual") {
+      experiment.mode = Experiment::Mode::kVirtual;
+    } else {
+      return Wrong("--mode", "'" + *options.mode + "'", "process or virtual");
+    }
+  }
+  if (!options.controls) return {};
+  constexpr std::pair<std::string_view, Experiment::Controls> kControls[] = {
+      {"none", Experiment::Controls::kNone},
+      {"monolithic", Experiment::Controls::kMonolithic},
+      {"isolated", Experiment::Controls::kIsolated},
+      {"all", Experiment::Controls::kAll}};
+  for (const auto& [name, controls] : kControls) {
+    if (*options.controls != name) continue;
+    experiment.controls = controls;
+    return {};
+  }
+  return Wrong("--controls", "'" + *options.controls + "'", "none, monolithic, isolated or all");
+}
+
+std::string DescribeUntil(const config::Until& until) {
+  switch (until.kind) {
+    case config::Until::Kind::kForever:
+      return "for ever";
+    case config::Until::Kind::kBatches:
+      return std::to_string(until.batches) + " batches";
+    case config::Until::Kind::kEpochs:
+      return Short(until.epochs) + " epochs";
+    case config::Until::Kind::kAccuracy:
+      return "accuracy " + Short(until.accuracy);
+  }
+  return "?";
+}
+
+std::string DescribePartition(const data::PartitionSettings& partition) {
+  std::string text(data::Name(partition.kind));
+  if (partition.kind == data::PartitionSettings::Kind::kMixRate) {
+    text += " " + Short(partition.rate);
+  }
+  if (partition.kind == data::PartitionSettings::Kind::kDirichlet) {
+    text += " " + Short(partition.alpha);
+  }
+  return text;
+}
+
+std::string DescribeSettle(const config::Settle& settle) {
+  return settle.rounds ? std::to_string(*settle.rounds) + " rounds"
+                       : Percent(settle.fraction, 1) + " of the rounds";
+}
+
+}  // namespace
+
+Status Apply(const Options& options, Experiment& experiment) {
+  Experiment changed = experiment;
+  for (const auto step : {ApplyShape, ApplyConsensus, ApplyFaults, ApplyWords}) {
+    if (Status status = step(options, changed); !status) return status;
+  }
+  if (Status status = config::Check(changed); !status) return status;
+  experiment = std::move(changed);
+  return {};
+}
+
+std::string RepeatCommand(const std::string& file, const Options& options, std::uint64_t seed) {
+  std::string command = "covey-sim run " + ShellWord(file);
+  const auto put = [&command](std::string_view name, const std::string& value) {
+    command += " " + std::string(name) + ' ' + ShellWord(value);
+  };
+  if (options.nodes) put("--nodes", std::to_string(*options.nodes));
+  if (options.epochs) put("--epochs", Short(*options.epochs));
+  if (options.weights_drop) put("--weights-drop", Short(*options.weights_drop));
+  if (options.deltas_drop) put("--deltas-drop", Short(*options.deltas_drop));
+  if (options.gamma) put("--gamma", Short(*options.gamma));
+  if (options.batches) put("--batches", std::to_string(*options.batches));
+  if (options.sends) put("--sends", std::to_string(*options.sends));
+  if (options.mix_rate) put("--mix-rate", Short(*options.mix_rate));
+  if (options.mode) put("--mode", *options.mode);
+  if (options.controls) put("--controls", *options.controls);
+  put("--seed", std::to_string(seed));
+  return command;
+}
+
+std::vector<Setting> Describe(const Experiment& experiment) {
+  const config::NodeConfig& node = experiment.node;
+  const bool curve = node.security.mode == config::SecuritySettings::Mode::kCurve;
+  const auto single = [](float value) { return Fixed(static_cast<double>(value), 4); };
+  return {
+      {"nodes", std::to_string(experiment.nodes)},
+      {"model", nn::Summary(node.model)},
+      {"partition", DescribePartition(experiment.partition)},
+      {"start", experiment.init == Experiment::Init::kSame ? "the same on every node"
+                                                           : "another on every node"},
+      {"training", DescribeUntil(node.train.until)},
+      {"tail of exchanges", DescribeSettle(node.train.settle)},
+      {"batch", std::to_string(node.data.batch)},
+      {"optimizer", std::string(optim::Name(node.train.optimizer.kind)) + ", learning rate " +
+                        single(node.train.optimizer.learning_rate)},
+      {"N, batches a round", std::to_string(node.consensus.batches)},
+      {"M, messages a round", std::to_string(node.consensus.sends)},
+      {"gamma", single(consensus::EffectiveGamma(node.consensus))},
+      {"replies", node.consensus.reply ? "on" : "off"},
+      {"WEIGHTS lost by design", Percent(node.faults.weights_drop, 1)},
+      {"DELTAS lost by design", Percent(node.faults.deltas_drop, 1)},
+      {"encryption", experiment.mode == Experiment::Mode::kVirtual ? "none: virtual network"
+                     : curve                                       ? "CURVE"
+                                                                   : "off"},
+      {"seed", std::to_string(experiment.seed)},
+  };
+}
+
+}  // namespace covey::harness

@@ -1,0 +1,128 @@
+#include "covey/harness/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "covey/config/load.h"
+
+namespace covey::harness {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kFile = R"(
+experiment: {name: small, nodes: 4, seed: 3}
+model:
+  input: [4]
+  layers:
+    - dense: {units: 3, activation: linear}
+data:
+  train: {images: a.idx, labels: b.idx}
+train:
+  until: {epochs: 2}
+)";
+
+config::Experiment Small() {
+  auto loaded = config::ParseExperiment(kFile, "small.yaml");
+  EXPECT_TRUE(loaded) << loaded.error().Format();
+  return loaded ? loaded->value : config::Experiment{};
+}
+
+TEST(Options, UnsetOnesChangeNothing) {
+  config::Experiment experiment = Small();
+  const std::string before = config::WriteYaml(experiment);
+  ASSERT_TRUE(Apply({}, experiment));
+  EXPECT_EQ(config::WriteYaml(experiment), before);
+}
+
+TEST(Options, EachReachesItsSetting) {
+  config::Experiment experiment = Small();
+  Options options;
+  options.nodes = 7;
+  options.epochs = 2.5;
+  options.weights_drop = 0.25;
+  options.deltas_drop = 1;
+  options.gamma = 0.5;
+  options.batches = 5;
+  options.sends = 2;
+  options.mix_rate = 0.3;
+  options.seed = 11;
+  options.mode = "virtual";
+  options.controls = "all";
+  const Status applied = Apply(options, experiment);
+  ASSERT_TRUE(applied) << applied.error().Format();
+  EXPECT_EQ(experiment.nodes, 7u);
+  EXPECT_EQ(experiment.node.train.until.kind, config::Until::Kind::kEpochs);
+  EXPECT_EQ(experiment.node.train.until.epochs, 2.5);
+  EXPECT_EQ(experiment.node.faults.weights_drop, 0.25);
+  EXPECT_EQ(experiment.node.faults.deltas_drop, 1);
+  EXPECT_EQ(experiment.node.consensus.gamma, 0.5f);
+  EXPECT_EQ(experiment.node.consensus.batches, 5u);
+  EXPECT_EQ(experiment.node.consensus.sends, 2u);
+  EXPECT_EQ(experiment.partition.kind, data::PartitionSettings::Kind::kMixRate);
+  EXPECT_EQ(experiment.partition.rate, 0.3);
+  EXPECT_EQ(experiment.seed, 11u);
+  EXPECT_EQ(experiment.mode, config::Experiment::Mode::kVirtual);
+  EXPECT_EQ(experiment.controls, config::Experiment::Controls::kAll);
+}
+
+struct Refused {
+  Options options;
+  std::string name;
+};
+
+template <class T>
+Refused Make(std::optional<T> Options::*member, T value, std::string name) {
+  Refused refused{{}, std::move(name)};
+  refused.options.*member = value;
+  return refused;
+}
+
+TEST(Options, ValuesOutOfRangeAreRefusedByName) {
+  const Refused cases[] = {
+      Make<std::uint32_t>(&Options::nodes, 0, "--nodes"),
+      Make<std::uint32_t>(&Options::nodes, 1025, "--nodes"),
+      Make<double>(&Options::epochs, 0, "--epochs"),
+      Make<double>(&Options::epochs, NAN, "--epochs"),
+      Make<double>(&Options::weights_drop, 25, "--weights-drop"),
+      Make<double>(&Options::deltas_drop, -0.1, "--deltas-drop"),
+      Make<double>(&Options::gamma, 0, "--gamma"),
+      Make<double>(&Options::gamma, 1.01, "--gamma"),
+      Make<std::uint32_t>(&Options::batches, 0, "--batches"),
+      Make<double>(&Options::mix_rate, 1.5, "--mix-rate"),
+      Make<std::string>(&Options::mode, "real", "--mode"),
+      Make<std::string>(&Options::controls, "both", "--controls"),
+  };
+  for (const Refused& refused : cases) {
+    config::Experiment experiment = Small();
+    const std::string before = config::WriteYaml(experiment);
+    const Status status = Apply(refused.options, experiment);
+    ASSERT_FALSE(status) << refused.name;
+    EXPECT_EQ(status.error().code, ErrorCode::kUsage);
+    EXPECT_EQ(status.error().where, refused.name);
+    EXPECT_EQ(config::WriteYaml(experiment), before);
+  }
+}
+
+TEST(RepeatCommand, NamesWhatWasGivenAndTheSeed) {
+  Options options;
+  options.weights_drop = 0.25;
+  options.mode = "virtual";
+  EXPECT_EQ(RepeatCommand("my file.yaml", options, 9),
+            "covey-sim run 'my file.yaml' --weights-drop 0.25 --mode virtual --seed 9");
+}
+
+TEST(Describe, SaysWhatWasRun) {
+  std::string all;
+  for (const Setting& setting : Describe(Small())) {
+    all += setting.name + '=' + setting.value + '\n';
+  }
+  EXPECT_THAT(all, HasSubstr("nodes=4\n"));
+  EXPECT_THAT(all, HasSubstr("training=2 epochs\n"));
+  EXPECT_THAT(all, HasSubstr("gamma=0.5000\n"));
+}
+
+}  // namespace
+}  // namespace covey::harness
