@@ -27,7 +27,8 @@ bool LooksOctal(const std::string& text) {
 
 std::string WithoutZeros(const std::string& text) {
   const std::size_t first = text.find_first_not_of('0');
-  return first == std::string::npos || text[first] == '.' ? "0" : text.substr(first);
+  if (first == std::string::npos) return "0";
+  return text[first] == '.' ? "0" + text.substr(first) : text.substr(first);
 }
 
 template <class T>

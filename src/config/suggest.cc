@@ -33,10 +33,11 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
 
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
-  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::size_t least = word.size() + kLongest;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = EditDistance(word, candidate);
-    if (distance < least) {
+    const std::size_t allowed = (std::max(word.size(), candidate.size()) + 1) / 3;
+    if (distance < least && distance <= std::max<std::size_t>(1, allowed)) {
       least = distance;
       best = candidate;
     }

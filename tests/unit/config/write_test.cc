@@ -145,6 +145,7 @@ TEST(WriteYaml, Experiments) {
   const std::string text = WriteYaml(loaded->value);
   EXPECT_THAT(text, HasSubstr("  overrides:\n"
                               "    1:\n"
+                              "      start_after: 0s\n"
                               "      log:\n"
                               "        level: debug\n"
                               "    3:\n"
