@@ -13,6 +13,7 @@
 #define HWY_TARGET_INCLUDE "tensor/dense_forward.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "hwy/cache_control.h"
 #include "tensor/pack-inl.h"
 #include "tensor/tile-inl.h"
 // clang-format on
@@ -113,6 +114,13 @@ HWY_INLINE void SumPanel(const Sum& sum, const Edges& edges, std::size_t rows,
   for (; b < columns; b += lanes) SumRows<1>(sum, edges, rows, b);
 }
 
+HWY_INLINE void PrefetchBytes(const std::uint8_t* const* rows, std::size_t count, std::size_t begin,
+                              std::size_t end) {
+  for (std::size_t b = 0; b < count; ++b) {
+    for (std::size_t k = begin; k < end; k += kCacheLine) hwy::Prefetch(rows[b] + k);
+  }
+}
+
 void Forward(const DenseShape& shape, const DenseInput& input, const float* weights,
              const float* bias, Epilogue epilogue, float* scratch, float* output) {
   const std::size_t padded = PaddedBatch(shape.batch);
@@ -134,6 +142,9 @@ void Forward(const DenseShape& shape, const DenseInput& input, const float* weig
         sum.x_stride = padded;
       } else {
         PackBytesByFeature(input.rows + b, k, depth, columns, input.scale, input.offset, scratch);
+        // Rows lie all over the data set: the next block comes from memory while this one is used.
+        PrefetchBytes(input.rows + b, columns, k + depth,
+                      std::min(k + depth + kPanelFeatures, shape.inputs));
       }
       const Edges edges{.begin = k == 0 ? Begin::kBias : Begin::kResume,
                         .end = k + depth == shape.inputs ? end : End::kNone,

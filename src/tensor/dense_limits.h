@@ -10,6 +10,8 @@ namespace covey::tensor {
 inline constexpr std::size_t kPanelSamples = 32;
 inline constexpr std::size_t kPanelFeatures = 112;
 
+inline constexpr std::size_t kCacheLine = 64;  // bytes
+
 // Weight gradient: features of one strip; seven vectors of AVX-512.
 inline constexpr std::size_t kStripFeatures = 112;
 
