@@ -18,6 +18,7 @@ covey_module(learner USES consensus session wire_pb gradient faults metrics)
 covey_module(store USES nn optim data consensus
   THIRD_PARTY covey_proto nlohmann_json::nlohmann_json)
 covey_module(config USES base nn optim data consensus THIRD_PARTY yaml-cpp)
+covey_module(command_line USES config THIRD_PARTY CLI11::CLI11)
 covey_module(setup USES learner config)
 covey_module(node USES setup learner store config log THIRD_PARTY Threads::Threads)
 covey_module(transport_zmq USES transport log THIRD_PARTY PkgConfig::ZMQ Threads::Threads)

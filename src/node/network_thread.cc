@@ -14,7 +14,6 @@ namespace {
 constexpr Duration kLongestTurn = std::chrono::seconds(1);
 // Last turns of a node that leaves: answers that are under way still go out.
 constexpr Duration kFarewell = std::chrono::milliseconds(100);
-constexpr Duration kLinger = std::chrono::milliseconds(500);
 
 }  // namespace
 
@@ -47,6 +46,7 @@ void NetworkThread::Stop() {
 
 NetworkReport NetworkThread::GetReport(Clock::Source::time_point deadline) {
   std::unique_lock lock(mutex_);
+  if (ended_report_) return report_;
   const std::uint64_t before = generation_;
   report_wanted_ = true;
   driver_.Wake();
@@ -60,8 +60,9 @@ void NetworkThread::Run() {
   for (Time now = clock_.Now(); now < end; now = clock_.Now()) Turn(end - now);
   links_.SetTime(clock_.Now());
   links_.Goodbye();
+  ended_report_ = true;
   PublishReport();
-  driver_.Close(kLinger);
+  driver_.Close();
 }
 
 void NetworkThread::Turn(Time at_most) {

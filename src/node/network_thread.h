@@ -62,6 +62,7 @@ class NetworkThread final : private learner::LinkEvents, private transport::Sink
   Gate ended_;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> report_wanted_{false};
+  std::atomic<bool> ended_report_{false};  // report_ is the last one
 
   std::mutex mutex_;
   std::condition_variable reported_;

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -21,6 +22,13 @@ void TuneAllocator() {
   ::mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest that glibc takes
   ::mallopt(M_TRIM_THRESHOLD, 16 << 20);
   ::mallopt(M_ARENA_MAX, 2);
+}
+
+void RaiseFileLimit(std::uint64_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 std::uint64_t PssBytes() {

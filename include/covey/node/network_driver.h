@@ -19,12 +19,11 @@ class NetworkDriver {
   // Waits at most `at_most` for traffic, reports it to `sink`, and returns; earlier when woken.
   virtual void Poll(transport::Sink& sink, Duration at_most) = 0;
 
-  // Ends a Poll that waits, or the next one. Thread: any.
+  // Ends a Poll that waits, or the next one; does nothing after Close. Thread: any.
   virtual void Wake() = 0;
 
-  // Closes all sockets; what was handed over gets at most `linger` to leave. Nothing is called
-  // afterwards.
-  virtual void Close(Duration linger) = 0;
+  // Closes all sockets; what was handed over gets a moment to leave.
+  virtual void Close() = 0;
 
   // The bound address, "tcp://127.0.0.1:7420" (never port 0). Thread: any.
   virtual std::string endpoint() const = 0;

@@ -9,6 +9,9 @@ namespace covey::node {
 // keeps the heap small: two arenas for all threads. Before other threads start.
 void TuneAllocator();
 
+// Raises the limit of open files to `wanted`, or to what the system allows.
+void RaiseFileLimit(std::uint64_t wanted);
+
 // Proportional set size: private pages, and shared ones divided by the number of processes that map them.
 // Returns: 0 when the system does not tell.  Cost: a walk over the page tables, below 1 ms for 50 MB.
 std::uint64_t PssBytes();

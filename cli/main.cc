@@ -1,0 +1,185 @@
+// covey: for the person at the robot.
+//
+// stdout: data only; stderr: everything else. Exit codes: docs/exit-codes.md.
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unistd.h>
+
+#include "covey/api/client.h"
+#include "covey/api/version.h"
+#include "covey/base/result.h"
+#include "covey/base/time.h"
+#include "covey/command_line/parse.h"
+#include "covey/config/load.h"
+#include "covey/config/paths.h"
+#include "status_text.h"
+
+namespace covey {
+namespace {
+
+struct Options {
+  std::string socket;
+  std::string config;
+  std::string timeout = "5s";
+  bool json = false;
+  bool no_wait = false;
+};
+
+struct Place {
+  std::string socket;
+  Duration timeout{};
+};
+
+std::string Absolute(const std::string& path) {
+  char folder[4096];
+  if (path.empty() || path[0] == '/' || ::getcwd(folder, sizeof folder) == nullptr) return path;
+  return std::string(folder) + '/' + path;
+}
+
+// Which daemon is meant: --socket, else the one of the configuration file, else the one of this user.
+Result<Place> Find(const Options& options) {
+  const auto timeout = ParseDuration(options.timeout);
+  if (!timeout) {
+    return Fail(ErrorCode::kUsage, "--timeout", timeout.error().what, timeout.error().hint);
+  }
+  if (!options.socket.empty()) {
+    const bool url = options.socket.rfind("ipc://", 0) == 0;
+    return Place{url ? options.socket : Absolute(options.socket), *timeout};
+  }
+  config::NodeConfig config;
+  if (!options.config.empty()) {
+    auto loaded = config::LoadNode(options.config);
+    if (!loaded) return tl::unexpected(loaded.error());
+    config = std::move(loaded->value);
+  }
+  config::FillPaths(config, config::Environment::OfProcess());
+  return Place{Absolute(config.api.listen), *timeout};
+}
+
+Result<api::Client> Connect(const Place& place) {
+  return api::Client::Connect(place.socket, place.timeout);
+}
+
+void Print(const Options& options, const api::NodeStatus& status) {
+  const std::string text = options.json ? StatusJson(status) : StatusText(status);
+  std::fputs(text.c_str(), stdout);
+}
+
+Status ShowStatus(const Options& options) {
+  const auto place = Find(options);
+  if (!place) return tl::unexpected(place.error());
+  auto client = Connect(*place);
+  if (!client) return tl::unexpected(client.error());
+  const auto status = client->GetStatus();
+  if (!status) return tl::unexpected(status.error());
+  Print(options, *status);
+  return {};
+}
+
+Status Command(const Options& options, api::Command command) {
+  const auto place = Find(options);
+  if (!place) return tl::unexpected(place.error());
+  auto client = Connect(*place);
+  if (!client) return tl::unexpected(client.error());
+  const auto status = client->Do(command);
+  if (!status) return tl::unexpected(status.error());
+  if (options.json) {
+    Print(options, *status);
+  } else {
+    std::printf("%s: %s%s\n", status->name.c_str(), std::string(Name(status->state)).c_str(),
+                status->paused ? ", paused" : "");
+  }
+  return {};
+}
+
+// The daemon measures its model before it goes; that takes as long as it takes.
+Status Leave(const Options& options) {
+  const auto place = Find(options);
+  if (!place) return tl::unexpected(place.error());
+  auto client = Connect(*place);
+  if (!client) return tl::unexpected(client.error());
+  if (const Status subscribed = client->Subscribe(); !subscribed) return subscribed;
+  const auto accepted = client->Do(api::Command::kLeave);
+  if (!accepted) return tl::unexpected(accepted.error());
+  if (options.no_wait) return {};
+  while (true) {
+    const auto event = client->NextEvent(std::chrono::seconds(1));
+    if (!event) {
+      return Fail(ErrorCode::kUnavailable, "", "the daemon ended without telling its final results",
+                  "look into its log");
+    }
+    if (!*event || (*event)->kind != api::Event::Kind::kFinished) continue;
+    const api::FinalResults& results = (*event)->final_results;
+    std::fputs((options.json ? FinalJson(results) : FinalText(results)).c_str(), stdout);
+    return {};
+  }
+}
+
+CLI::App& Add(CLI::App& app, const char* name, const char* help, Options& options) {
+  CLI::App& command = *app.add_subcommand(name, help);
+  auto* socket = command.add_option("--socket", options.socket, "API socket of the daemon");
+  command.add_option("--config", options.config, "The daemon's configuration file, to find it")
+      ->excludes(socket);
+  command.add_option("--timeout", options.timeout, "How long to wait for an answer")
+      ->capture_default_str();
+  command.add_flag("--json", options.json, "Print JSON");
+  return command;
+}
+
+int Report(const Error& error) {
+  // A configuration's report is made to be read as it is.
+  if (error.code == ErrorCode::kConfig && error.what.find('\n') != std::string::npos) {
+    std::fprintf(stderr, "%s\n", error.what.c_str());
+  } else {
+    std::fprintf(stderr, "covey: %s\n", error.Format().c_str());
+  }
+  return ExitCode(error);
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("Shows and steers the Covey daemon of this machine.", "covey");
+  app.set_version_flag("--version", [] { return api::VersionLine("covey"); });
+  app.require_subcommand(1);
+  Options options;
+  const CLI::App& status = Add(app, "status", "Show what the daemon is doing", options);
+  const CLI::App& pause = Add(app, "pause", "Stop training; go on answering peers", options);
+  const CLI::App& resume = Add(app, "resume", "Go on training", options);
+  const CLI::App& settle =
+      Add(app, "settle", "End training now; average with the peers, then be done", options);
+  CLI::App& leave =
+      Add(app, "leave", "Say goodbye, measure the model, write a checkpoint, end", options);
+  leave.add_flag("--no-wait", options.no_wait, "Return as soon as the daemon has agreed");
+  if (const auto code = command_line::Parse(app, argc, argv)) return *code;
+
+  Status done;
+  if (status.parsed()) {
+    done = ShowStatus(options);
+  } else if (pause.parsed()) {
+    done = Command(options, api::Command::kPause);
+  } else if (resume.parsed()) {
+    done = Command(options, api::Command::kResume);
+  } else if (settle.parsed()) {
+    done = Command(options, api::Command::kSettle);
+  } else if (leave.parsed()) {
+    done = Leave(options);
+  }
+  if (done && std::fflush(stdout) != 0) {
+    done = Fail(ErrorCode::kIo, "stdout", "can't be written");
+  }
+  return done ? 0 : Report(done.error());
+}
+
+}  // namespace
+}  // namespace covey
+
+int main(int argc, char** argv) {
+  try {
+    return covey::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "covey: unexpected: %s\n", error.what());
+    return static_cast<int>(covey::ErrorCode::kSoftware);
+  }
+}

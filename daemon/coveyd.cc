@@ -1,0 +1,200 @@
+#include "coveyd.h"
+
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "authorized_keys.h"
+#include "covey/api/version.h"
+#include "covey/base/check.h"
+#include "covey/config/load.h"
+#include "covey/config/paths.h"
+#include "covey/control/local_api.h"
+#include "covey/log/log.h"
+#include "covey/node/daemon.h"
+#include "covey/node/process.h"
+#include "covey/setup/assemble.h"
+#include "covey/store/file_system.h"
+#include "covey/transport_zmq/keys.h"
+#include "covey/transport_zmq/zmq_transport.h"
+#include "zmq_driver.h"
+
+namespace covey {
+namespace {
+
+constexpr Duration kMaxHeartbeat = std::chrono::seconds(30);
+constexpr Duration kMaxTtl = std::chrono::seconds(60);  // libzmq wraps above 65.5 s
+
+std::string Absolute(const std::string& path) {
+  if (path.empty() || path[0] == '/') return path;
+  char folder[4096];
+  if (::getcwd(folder, sizeof folder) == nullptr) return path;
+  return std::string(folder) + '/' + path;
+}
+
+bool UsesCurve(const config::NodeConfig& config) {
+  return config.security.mode == config::SecuritySettings::Mode::kCurve;
+}
+
+SessionId DrawSession() {
+  SessionId session;
+  COVEY_CHECK(::getrandom(&session.value, sizeof session.value, 0) == sizeof session.value);
+  return session;
+}
+
+void ConfigureLog(const config::LogSettings& from) {
+  log::Settings settings;
+  switch (from.level) {
+    case config::LogSettings::Level::kDebug:
+      settings.level = log::Level::kDebug;
+      break;
+    case config::LogSettings::Level::kInfo:
+      settings.level = log::Level::kInfo;
+      break;
+    case config::LogSettings::Level::kWarning:
+      settings.level = log::Level::kWarning;
+      break;
+    case config::LogSettings::Level::kError:
+      settings.level = log::Level::kError;
+      break;
+  }
+  const bool json = from.format == config::LogSettings::Format::kJson;
+  settings.format = json ? log::Settings::Format::kJson : log::Settings::Format::kText;
+  log::Configure(settings);
+}
+
+Result<transport_zmq::KeyPair> OpenKeys(const std::string& path) {
+  struct stat info {};
+  const bool fresh = ::stat(path.c_str(), &info) != 0;
+  auto keys = transport_zmq::LoadOrCreateKeys(path);
+  if (keys && fresh) {
+    log::Info(log::Category::kNode,
+              "made a key pair; others need the public key to let this node in",
+              {{"public_key", keys->public_key.Hex()}, {"file", path}});
+  }
+  return keys;
+}
+
+transport_zmq::Settings TransportSettings(const config::NodeConfig& config,
+                                          const transport_zmq::KeyPair& keys,
+                                          const std::set<PeerKey>& known) {
+  const config::NetworkSettings& network = config.network;
+  transport_zmq::Settings settings;
+  settings.listen = "tcp://" + network.listen.Text();
+  settings.curve = UsesCurve(config);
+  settings.keys = keys;
+  settings.allowed.assign(known.begin(), known.end());
+  for (const config::Seed& seed : network.seeds) {
+    if (seed.key == keys.public_key) continue;  // a list that all nodes of a fleet share
+    settings.dial.push_back({seed.key, "tcp://" + seed.address.Text()});
+  }
+  settings.credit = network.credit;
+  settings.max_links = network.max_links;
+  settings.heartbeat_interval = std::min(network.ping_every, kMaxHeartbeat);
+  settings.heartbeat_timeout = std::min(network.drop_after, kMaxTtl);
+  settings.heartbeat_ttl = kMaxTtl;
+  settings.handshake_timeout = network.handshake;
+  settings.redial_base = network.reconnect_first;
+  settings.redial_known = network.reconnect_most;
+  settings.redial_unknown = network.reconnect_most;
+  settings.linger = std::chrono::milliseconds(300);
+  settings.stop_deadline = std::chrono::seconds(3);
+  settings.notice = [](const std::string& text) {
+    log::WriteLimited(log::Level::kWarning, log::Category::kNetwork, text, text);
+  };
+  return settings;
+}
+
+// One word of the ready line: a name may hold anything.
+std::string Word(std::string text) {
+  for (char& c : text) {
+    if (c <= ' ' || c == 0x7F) c = '_';
+  }
+  return text;
+}
+
+void PrintReady(const std::string& name, const PeerKey& key, const std::string& listen,
+                const std::string& api) {
+  std::printf("coveyd ready name=%s key=%s listen=%s api=%s pid=%d\n", Word(name).c_str(),
+              key.Hex().c_str(), listen.c_str(), api.c_str(), static_cast<int>(::getpid()));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+Result<config::NodeConfig> LoadConfig(const Options& options) {
+  auto loaded = config::LoadNode(options.config);
+  if (!loaded) return tl::unexpected(loaded.error());
+  for (const std::string& warning : loaded->warnings) std::fprintf(stderr, "%s\n", warning.c_str());
+  config::NodeConfig config = std::move(loaded->value);
+  config::FillPaths(config, config::Environment::OfProcess());
+  config.node.state_dir = Absolute(config.node.state_dir);
+  config.api.listen = Absolute(config.api.listen);
+  return config;
+}
+
+Status Check(const Options& options, const config::NodeConfig& config) {
+  if (auto known = KnownKeys(config); !known) return tl::unexpected(known.error());
+  const auto assembly = setup::Assemble(config, {});
+  if (!assembly) return tl::unexpected(assembly.error());
+  const setup::NodeData& data = assembly->data;
+  std::printf("%s is good: %s, %zu samples to train on, %zu to validate, %zu to test\n",
+              options.config.c_str(), assembly->links.session.model_summary.c_str(),
+              data.shard.size(), data.validation.size(), data.test ? data.test->size() : 0);
+  return {};
+}
+
+Status RunNode(const Options& options, const config::NodeConfig& config, node::Signals& signals) {
+  const api::BuildInfo build = api::GetBuildInfo();
+  ConfigureLog(config.log);
+  log::Info(log::Category::kNode, api::VersionLine("coveyd"), {{"config", options.config}});
+  node::RaiseFileLimit(4 * std::uint64_t{config.network.max_links} + 512);
+
+  const auto lock = store::StateLock::Take(config.node.state_dir);
+  if (!lock) return tl::unexpected(lock.error());
+  const auto keys = OpenKeys(config.security.key_file);
+  if (!keys) return tl::unexpected(keys.error());
+  const auto known = KnownKeys(config);
+  if (!known) return tl::unexpected(known.error());
+
+  node::DaemonSettings settings;
+  settings.config = config;
+  settings.identity = {keys->public_key, DrawSession(), UsesCurve(config)};
+  settings.software = "covey " + build.version;
+  settings.start_paused = options.paused || config.node.start_paused;
+  // Without CURVE a key is only what a peer says; a list still keeps strangers' mistakes out.
+  const bool listed =
+      !config.security.authorized_keys.empty() || !config.security.authorized_keys_file.empty();
+  if (!UsesCurve(config) && listed) settings.allowed = *known;
+  auto daemon = node::Daemon::Open(std::move(settings));
+  if (!daemon) return tl::unexpected(daemon.error());
+
+  auto transport = transport_zmq::ZmqTransport::Open(TransportSettings(config, *keys, *known));
+  if (!transport) return tl::unexpected(transport.error());
+  ZmqDriver driver(std::move(*transport));
+  const std::string name = config.node.name.empty() ? keys->public_key.Short() : config.node.name;
+  auto local =
+      control::LocalApi::Open(config.api.listen, {name, keys->public_key.Hex(), config.fleet.name});
+  if (!local) return tl::unexpected(local.error());
+
+  (*daemon)->Start(driver, **local);
+  (*local)->Serve(**daemon);
+  log::Info(log::Category::kNode, "ready",
+            {{"listen", driver.endpoint()}, {"api", (*local)->endpoint()}});
+  PrintReady(name, keys->public_key, driver.endpoint(), (*local)->endpoint());
+
+  const Status ended = (*daemon)->Run(signals);
+  (*local)->Stop();
+  if (ended) log::Info(log::Category::kNode, "stopped");
+  return ended;
+}
+
+}  // namespace covey

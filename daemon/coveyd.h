@@ -1,0 +1,27 @@
+// A daemon from its configuration to its exit code.
+#pragma once
+
+#include <string>
+
+#include "covey/base/result.h"
+#include "covey/config/node_config.h"
+#include "covey/node/signals.h"
+
+namespace covey {
+
+struct Options {
+  std::string config;
+  bool check = false;
+  bool paused = false;
+};
+
+// Reads and completes the configuration; prints its warnings to stderr. Paths become absolute.
+Result<config::NodeConfig> LoadConfig(const Options& options);
+
+// Opens data and model as a start would, and tells what it found on stdout. Touches no state directory.
+Status Check(const Options& options, const config::NodeConfig& config);
+
+// Runs until the node has ended. Prints the ready line to stdout.
+Status RunNode(const Options& options, const config::NodeConfig& config, node::Signals& signals);
+
+}  // namespace covey

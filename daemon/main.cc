@@ -1,0 +1,60 @@
+// coveyd: the node daemon. Foreground, one YAML file.
+//
+// Signals: SIGTERM and SIGINT stop it in good order within 5 s, a second one at once; SIGHUP is reported, SIGPIPE
+// ignored.
+// Exit codes: docs/exit-codes.md.
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "covey/api/version.h"
+#include "covey/command_line/parse.h"
+#include "covey/log/log.h"
+#include "covey/node/process.h"
+#include "covey/node/signals.h"
+#include "coveyd.h"
+
+namespace {
+
+// A configuration's report is made to be read as it is; everything else is a log line.
+int Report(const covey::Error& error) {
+  if (error.code == covey::ErrorCode::kConfig && error.what.find('\n') != std::string::npos) {
+    std::fprintf(stderr, "%s\n", error.what.c_str());
+  } else {
+    covey::log::Error(covey::log::Category::kNode, error.Format());
+  }
+  return covey::ExitCode(error);
+}
+
+int Run(const covey::Options& options) {
+  const auto config = covey::LoadConfig(options);
+  if (!config) return Report(config.error());
+  if (options.check) {
+    const covey::Status checked = covey::Check(options, *config);
+    return checked ? 0 : Report(checked.error());
+  }
+  covey::node::Signals signals;
+  const covey::Status ended = covey::RunNode(options, *config, signals);
+  return ended ? 0 : Report(ended.error());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  covey::node::TuneAllocator();
+  CLI::App app("Trains a model on this machine's data and averages it with its peers.", "coveyd");
+  covey::Options options;
+  app.set_version_flag("--version", [] { return covey::api::VersionLine("coveyd"); });
+  app.add_option("--config", options.config, "Configuration file (YAML; see configs/node.yaml)")
+      ->required();
+  app.add_flag("--check", options.check, "Check configuration and data, then exit");
+  app.add_flag("--paused", options.paused, "Start paused: answer peers, train when told to resume");
+  if (const auto code = covey::command_line::Parse(app, argc, argv)) return *code;
+  try {
+    return Run(options);
+  } catch (const std::exception& error) {
+    covey::log::Error(covey::log::Category::kNode, std::string("unexpected: ") + error.what());
+    return static_cast<int>(covey::ErrorCode::kSoftware);
+  }
+}

@@ -1,0 +1,98 @@
+#include "covey/command_line/parse.h"
+
+#include <gtest/gtest.h>
+
+namespace covey::command_line {
+namespace {
+
+class CommandLine : public ::testing::Test {
+ protected:
+  CommandLine() : app_("A test.", "prog") {
+    app_.set_version_flag("--version", "prog 1");
+    app_.require_subcommand(1);
+    for (const char* name : {"status", "pause", "resume"}) {
+      CLI::App* command = app_.add_subcommand(name, "does it");
+      command->add_flag("--json", json_, "print JSON");
+      command->add_option("--socket", socket_, "where");
+      command->add_option("--timeout", timeout_, "how long");
+    }
+  }
+
+  std::optional<int> Run(std::initializer_list<const char*> given) {
+    std::vector<const char*> arguments{"prog"};
+    for (const char* argument : given) arguments.push_back(argument);
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    const auto code = Parse(app_, static_cast<int>(arguments.size()), arguments.data());
+    out_ = ::testing::internal::GetCapturedStdout();
+    error_ = ::testing::internal::GetCapturedStderr();
+    return code;
+  }
+
+  CLI::App app_;
+  bool json_ = false;
+  std::string socket_;
+  int timeout_ = 0;
+  std::string out_;
+  std::string error_;
+};
+
+TEST_F(CommandLine, GoodOneGoesOn) {
+  EXPECT_EQ(Run({"status", "--json", "--socket", "/a", "--timeout=3"}), std::nullopt);
+  EXPECT_TRUE(json_);
+  EXPECT_EQ(socket_, "/a");
+  EXPECT_EQ(timeout_, 3);
+  EXPECT_EQ(out_ + error_, "");
+}
+
+TEST_F(CommandLine, HelpAndVersionEndWithSuccessOnStdout) {
+  EXPECT_EQ(Run({"--version"}), 0);
+  EXPECT_EQ(out_, "prog 1\n");
+  EXPECT_EQ(Run({"--help"}), 0);
+  EXPECT_NE(out_.find("status"), std::string::npos);
+  EXPECT_EQ(Run({"status", "--help"}), 0);
+  EXPECT_NE(out_.find("--socket"), std::string::npos);
+  EXPECT_EQ(error_, "");
+}
+
+TEST_F(CommandLine, MistypedCommandIsNamed) {
+  EXPECT_EQ(Run({"staus"}), 64);
+  EXPECT_EQ(error_, "prog: unknown command 'staus'; did you mean 'status'?\nTry: prog --help\n");
+}
+
+TEST_F(CommandLine, ForeignCommandGetsTheList) {
+  EXPECT_EQ(Run({"frobnicate"}), 64);
+  EXPECT_EQ(error_,
+            "prog: unknown command 'frobnicate'; there are status, pause, resume\n"
+            "Try: prog --help\n");
+}
+
+TEST_F(CommandLine, MistypedOptionIsNamedWithItsCommand) {
+  EXPECT_EQ(Run({"status", "--sokcet", "/a"}), 64);
+  EXPECT_EQ(error_,
+            "prog: unknown option '--sokcet'; did you mean '--socket'?\nTry: prog status --help\n");
+  EXPECT_EQ(Run({"status", "--jsn=1"}), 64);
+  EXPECT_EQ(error_,
+            "prog: unknown option '--jsn'; did you mean '--json'?\nTry: prog status --help\n");
+}
+
+TEST_F(CommandLine, MissingCommandGetsTheList) {
+  EXPECT_EQ(Run({}), 64);
+  EXPECT_EQ(error_,
+            "prog: a command is missing; there are status, pause, resume\nTry: prog --help\n");
+}
+
+TEST_F(CommandLine, ArgumentTooMany) {
+  EXPECT_EQ(Run({"status", "extra"}), 64);
+  EXPECT_EQ(error_, "prog: unexpected argument 'extra'\nTry: prog status --help\n");
+}
+
+TEST_F(CommandLine, WrongValuesAreUsageErrorsToo) {
+  EXPECT_EQ(Run({"status", "--timeout", "soon"}), 64);
+  EXPECT_NE(error_.find("soon"), std::string::npos);
+  EXPECT_EQ(Run({"status", "--socket"}), 64);
+  EXPECT_NE(error_.find("--socket"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace covey::command_line
