@@ -112,7 +112,8 @@ void Node::SettlingRound(Time now, Actions& actions) {
   const std::uint64_t first = next_exchange_;
   SendToRandomPeers(now, actions);
   for (std::uint64_t id = first; id < next_exchange_; ++id) settle_open_.push_back(ExchangeId{id});
-  const Duration pace = round_length_ == Duration::zero() ? kDefaultPace : 2 * round_length_;
+  const Duration longest = std::max(round_length_, reply_time_);
+  const Duration pace = longest == Duration::zero() ? kDefaultPace : 2 * longest;
   WaitUntil(now + std::clamp(pace, kMinPace, kMaxPace), actions);
 }
 
@@ -127,10 +128,11 @@ void Node::EndSettlingRound(Time now, Actions& actions) {
 
 void Node::Answered(Time now, ExchangeId exchange, bool quiet, Actions& actions) {
   if (state_ != State::kSettling || phase_ != Phase::kWaiting || paused_) return;
-  if (std::erase(settle_open_, exchange) == 0) return;
+  // An answer from an earlier round counts too: replies may take longer than a round of the tail.
   settle_quiet_ = settle_quiet_ || quiet;
+  const bool of_this_round = std::erase(settle_open_, exchange) > 0;
   // Only a quiet round may end early: peers that train are not asked faster than they answer.
-  if (settle_open_.empty() && settle_quiet_) EndSettlingRound(now, actions);
+  if (of_this_round && settle_open_.empty() && settle_quiet_) EndSettlingRound(now, actions);
 }
 
 void Node::Finish(Actions& actions) {
@@ -181,6 +183,8 @@ void Node::ApplyDeltas(Time now, const Received& event, Actions& actions) {
   if (pending == pending_.end() || pending->second.peer != message.peer) {
     return Drop(DropReason::kNotPending);
   }
+  const Duration took = now - pending->second.sent;
+  reply_time_ = reply_time_ == Duration::zero() ? took : (7 * reply_time_ + took) / 8;
   pending_.erase(pending);
   tensor::Subtract(message.encoding, message.payload->view(), event.x);
   ++counters_.deltas_applied;
@@ -248,7 +252,7 @@ void Node::SendToRandomPeers(Time now, Actions& actions) {
       ++counters_.without_peer;
       continue;
     }
-    if (settings_.limit_in_flight && YoungInFlight() > settings_.sends) {
+    if (settings_.limit_in_flight && YoungInFlight(now) > settings_.sends) {
       ++counters_.held_back;
       continue;
     }
@@ -265,10 +269,11 @@ void Node::SendToRandomPeers(Time now, Actions& actions) {
   }
 }
 
-std::size_t Node::YoungInFlight() const {
+std::size_t Node::YoungInFlight(Time now) const {
   std::size_t young = 0;
   for (auto entry = pending_.rbegin(); entry != pending_.rend(); ++entry) {
-    if (entry->second.round + 2 <= counters_.rounds) break;
+    const bool old_in_rounds = entry->second.round + 2 <= counters_.rounds;
+    if (old_in_rounds && now - entry->second.sent >= 2 * reply_time_) break;
     ++young;
   }
   return young;

@@ -114,13 +114,14 @@ void VirtualNode::WakeUp() {
 
 void VirtualNode::Work() {
   if (!started_ || failure_) return;
-  const Time now = world_.scheduler.now();
-  while (!training_ && !events_.empty()) {
-    const consensus::Event event = std::move(events_.front());
-    events_.pop_front();
-    Follow(learner_.Handle(now, event));
-  }
-  if (!training_ && !fifo_.empty()) Follow(learner_.OnMail(now));
+  while (!training_ && !events_.empty()) HandleNextEvent();
+  if (!training_ && !fifo_.empty()) Follow(learner_.OnMail(world_.scheduler.now()));
+}
+
+void VirtualNode::HandleNextEvent() {
+  const consensus::Event event = std::move(events_.front());
+  events_.pop_front();
+  Follow(learner_.Handle(world_.scheduler.now(), event));
 }
 
 void VirtualNode::Follow(const learner::Next& next) {
@@ -155,6 +156,8 @@ void VirtualNode::Train(std::uint32_t batches) {
 }
 
 void VirtualNode::Trained(std::uint32_t batches) {
+  // What happened meanwhile is told first: the sends at the end of the phase go to the peers of now.
+  while (!events_.empty()) HandleNextEvent();
   training_ = false;
   Follow(learner_.Trained(world_.scheduler.now(), batches));
   if (world_.observer.on_progress) {

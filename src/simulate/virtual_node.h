@@ -63,6 +63,7 @@ class VirtualNode final : private learner::Host,
   void Notice(consensus::Event event);
   void WakeUp();
   void Work();
+  void HandleNextEvent();
   void Follow(const learner::Next& next);
   void Train(std::uint32_t batches);
   void Trained(std::uint32_t batches);

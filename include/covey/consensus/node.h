@@ -186,7 +186,7 @@ class Node {
   void SendCopy(const PeerKey& peer, Actions& actions);
   void WaitUntil(Time until, Actions& actions);
   void Expire(Time now);
-  std::size_t YoungInFlight() const;
+  std::size_t YoungInFlight(Time now) const;
 
   Settings settings_;
   float gamma_;
@@ -203,6 +203,7 @@ class Node {
   std::uint64_t batches_since_publish_ = 0;
   Time train_started_{};
   Duration round_length_{};  // moving average of a training phase: the pace of the tail
+  Duration reply_time_{};    // moving average from WEIGHTS to its DELTAS
   Time settle_started_{};
   std::uint32_t settled_ = 0;            // completed rounds of the tail
   std::vector<ExchangeId> settle_open_;  // exchanges of this round not yet answered

@@ -14,7 +14,7 @@ struct Settings {
   std::uint32_t sends = 1;     // M: WEIGHTS sent in a round; 0 isolates the node (it still answers)
   std::optional<float> gamma{};  // step of an exchange, (0, 1]; unset: 1/(M+1)
   bool reply = true;           // answer WEIGHTS with DELTAS
-  bool limit_in_flight = true;  // at most M+1 own exchanges younger than two rounds
+  bool limit_in_flight = true;  // at most M+1 young own exchanges (node.h)
   Duration pending_for =
       std::chrono::seconds(60);  // a DELTAS that comes later than this is dropped
   bool join = false;             // copy a peer of the running fleet before averaging

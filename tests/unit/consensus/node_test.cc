@@ -311,6 +311,21 @@ TEST_F(NodeTest, TailRoundsAmongTrainingPeersDoNotCountButEndByPatience) {
   EXPECT_EQ(node_->state(), State::kDone);
 }
 
+TEST_F(NodeTest, AnswersThatTakeLongerThanARoundOfTheTailCount) {
+  Make({.batches = 1, .sends = 1, .until_batches = 1, .settle_rounds = 3});
+  Post(PeerUp{Key(1)});
+  Post(Started{});
+  Round(1);
+  auto sent = Of<SendWeights>(last_);
+  for (int round = 0; round < 4 && node_->state() == State::kSettling; ++round) {
+    const auto late = sent;
+    now_ += 2 * kStep;
+    sent = Of<SendWeights>(Post(DeadlineReached{}));
+    Receive(Make(MessageKind::kDeltas, 1, late.at(0).exchange.value, {0, 0, 0}));
+  }
+  EXPECT_EQ(node_->state(), State::kDone);
+}
+
 TEST_F(NodeTest, PauseStopsStartingButNotAnswering) {
   Make({.batches = 5, .sends = 1});
   Post(PeerUp{Key(1)});
