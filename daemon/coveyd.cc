@@ -152,6 +152,16 @@ Status Check(const Options& options, const config::NodeConfig& config) {
   return {};
 }
 
+Status Init(const config::NodeConfig& config) {
+  ConfigureLog(config.log);
+  const auto lock = store::StateLock::Take(config.node.state_dir);
+  if (!lock) return tl::unexpected(lock.error());
+  const auto keys = OpenKeys(config.security.key_file);
+  if (!keys) return tl::unexpected(keys.error());
+  std::printf("key=%s\n", keys->public_key.Hex().c_str());
+  return {};
+}
+
 Status RunNode(const Options& options, const config::NodeConfig& config, node::Signals& signals) {
   const api::BuildInfo build = api::GetBuildInfo();
   ConfigureLog(config.log);

@@ -34,6 +34,10 @@ int Run(const covey::Options& options) {
     const covey::Status checked = covey::Check(options, *config);
     return checked ? 0 : Report(checked.error());
   }
+  if (options.init) {
+    const covey::Status made = covey::Init(*config);
+    return made ? 0 : Report(made.error());
+  }
   covey::node::Signals signals;
   const covey::Status ended = covey::RunNode(options, *config, signals);
   return ended ? 0 : Report(ended.error());
@@ -49,6 +53,8 @@ int main(int argc, char** argv) {
   app.add_option("--config", options.config, "Configuration file (YAML; see configs/node.yaml)")
       ->required();
   app.add_flag("--check", options.check, "Check configuration and data, then exit");
+  app.add_flag("--init", options.init,
+               "Make state directory and key if they are missing, print key=<hex>, then exit");
   app.add_flag("--paused", options.paused, "Start paused: answer peers, train when told to resume");
   if (const auto code = covey::command_line::Parse(app, argc, argv)) return *code;
   try {

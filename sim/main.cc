@@ -1,12 +1,11 @@
 // covey-sim: runs experiments with local daemons or on a virtual clock.
-#include <CLI/CLI.hpp>
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
-#include <cstdio>
-#include <string>
 
 #include "covey/api/version.h"
-#include "covey/base/result.h"
+#include "covey/command_line/parse.h"
 #include "covey/harness/command.h"
 
 namespace {
@@ -55,18 +54,11 @@ void AddRun(CLI::App& app, covey::harness::Command& command) {
 
 int main(int argc, char** argv) {
   CLI::App app("Runs experiments of nodes that learn together.", "covey-sim");
-  app.set_version_flag("--version", covey::api::VersionLine("covey-sim"));
+  app.set_version_flag("--version", [] { return covey::api::VersionLine("covey-sim"); });
   app.require_subcommand(1);
   covey::harness::Command command;
   AddRun(app, command);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& done) {
-    return app.exit(done);  // --help, --version
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "covey-sim: %s\nTry: covey-sim run --help\n", error.what());
-    return static_cast<int>(covey::ErrorCode::kUsage);
-  }
+  if (const auto code = covey::command_line::Parse(app, argc, argv)) return *code;
   CatchSignals();
   return covey::harness::Run(command, g_stop);
 }

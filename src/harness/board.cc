@@ -60,7 +60,7 @@ Totals Sum(const BoardGroup& group) {
 
 // Seconds until the group is done at its present pace; negative: can't tell.
 double Remaining(const BoardGroup& group, const Totals& totals, double now) {
-  if (group.first_samples < 0 || totals.fraction < 0.01) return -1;
+  if (group.first_samples < 0 || totals.fraction < 0.01 || totals.fraction >= 1) return -1;
   return (now - group.first_samples) * (1 - totals.fraction) / totals.fraction;
 }
 

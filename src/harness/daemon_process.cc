@@ -50,6 +50,16 @@ std::optional<Selected> Select(const api::Score& score) {
   return selected;
 }
 
+Traffic Convert(const api::Traffic& traffic) {
+  return {.weights_sent = traffic.weights_sent + traffic.weights_dropped,
+          .weights_dropped = traffic.weights_dropped,
+          .weights_received = traffic.weights_received,
+          .deltas_sent = traffic.deltas_sent + traffic.deltas_dropped,
+          .deltas_dropped = traffic.deltas_dropped,
+          .deltas_received = traffic.deltas_received,
+          .bytes_sent = traffic.bytes_sent};
+}
+
 // What is known of a node that gave no final results: its evaluations on the validation set.
 std::optional<Selected> BestOf(const std::vector<Point>& curve) {
   if (curve.empty()) return std::nullopt;
@@ -208,7 +218,7 @@ void DaemonProcess::Report(Observer& observer) const {
   progress.epochs = status_.epochs;
   progress.fraction = done() ? 1 : TrainedFraction(config_, status_.epochs, status_.batches);
   progress.samples = status_.samples;
-  progress.traffic = Describe().traffic;
+  progress.traffic = Convert(status_.traffic);
   observer.Progress(progress);
 }
 
@@ -281,14 +291,7 @@ NodeOutcome DaemonProcess::Describe() const {
     node.shard = static_cast<std::uint64_t>(static_cast<double>(node.samples) / node.epochs + 0.5);
   }
   node.rounds = status_.rounds;
-  const api::Traffic& traffic = status_.traffic;
-  node.traffic = {.weights_sent = traffic.weights_sent + traffic.weights_dropped,
-                  .weights_dropped = traffic.weights_dropped,
-                  .weights_received = traffic.weights_received,
-                  .deltas_sent = traffic.deltas_sent + traffic.deltas_dropped,
-                  .deltas_dropped = traffic.deltas_dropped,
-                  .deltas_received = traffic.deltas_received,
-                  .bytes_sent = traffic.bytes_sent};
+  node.traffic = Convert(status_.traffic);
   node.pss_bytes = std::max(pss_, status_.peak_pss_bytes);
   return node;
 }

@@ -52,7 +52,8 @@ class DaemonProcess {
   bool launched() const { return child_.has_value(); }
   bool ready() const { return client_.has_value(); }
   bool died() const { return !reason_.empty(); }
-  bool done() const;  // trained and settled
+  const std::string& reason() const { return reason_; }  // of died()
+  bool done() const;                                     // trained and settled
   std::size_t peers_up() const;
   const std::string& address() const { return address_; }  // "127.0.0.1:41234"
   config::Seed AsSeed() const;                             // requires ready()

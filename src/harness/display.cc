@@ -41,7 +41,7 @@ Display::~Display() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
-    Draw();
+    if (options_.kind == DisplayOptions::Kind::kTerminal) Draw();
   }
   changed_.notify_all();
   thread_.join();
@@ -50,6 +50,7 @@ Display::~Display() {
 void Display::Begin(Group group, std::uint32_t nodes) {
   const std::lock_guard lock(mutex_);
   board_.Begin(group, nodes, Elapsed());
+  if (options_.kind == DisplayOptions::Kind::kLines) Draw();
 }
 
 void Display::Update(const NodeProgress& progress) {
@@ -64,6 +65,7 @@ void Display::Update(Group group, std::uint32_t index, const Score& validation) 
 
 void Display::Finish(Group group) {
   const std::lock_guard lock(mutex_);
+  if (options_.kind == DisplayOptions::Kind::kLines) Draw();
   board_.Finish(group, Elapsed());
 }
 

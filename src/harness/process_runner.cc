@@ -81,6 +81,7 @@ class ProcessFleet {
   void AwaitLinks();
   void StartLate();
   void LookAtStarting();
+  void Follow(DaemonProcess& node, bool ask);
   void FollowAll(bool ask);
   bool AllDone() const;
   void EndWith(int signal, Duration patience);
@@ -180,7 +181,7 @@ void ProcessFleet::AwaitLinks() {
     bool complete = true;
     for (const auto& node : nodes_) {
       if (!node->ready()) continue;
-      node->Follow(observer_, true);
+      Follow(*node, true);
       complete = complete && (node->died() || node->peers_up() + 1 >= started);
     }
     if (complete) return;
@@ -216,15 +217,17 @@ void ProcessFleet::LookAtStarting() {
   }
 }
 
-void ProcessFleet::FollowAll(bool ask) {
-  for (const auto& node : nodes_) {
-    const bool alive = !node->died();
-    node->Follow(observer_, ask);
-    if (alive && node->died()) {
-      observer_.Note("Node " + std::to_string(node->index()) +
-                     " died in mid-run: " + node->Describe().reason + ". The others went on.");
-    }
+void ProcessFleet::Follow(DaemonProcess& node, bool ask) {
+  const bool alive = !node.died();
+  node.Follow(observer_, ask);
+  if (alive && node.died()) {
+    observer_.Note("Node " + std::to_string(node.index()) + " died in mid-run: " + node.reason() +
+                   ". The others went on.");
   }
+}
+
+void ProcessFleet::FollowAll(bool ask) {
+  for (const auto& node : nodes_) Follow(*node, ask);
 }
 
 bool ProcessFleet::AllDone() const {

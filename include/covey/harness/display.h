@@ -15,7 +15,7 @@ namespace covey::harness {
 struct DisplayOptions {
   enum class Kind {
     kNone,      // --quiet
-    kLines,     // a line now and then
+    kLines,     // a line now and then, and when a group begins and ends
     kTerminal,  // redrawn in place ten times a second
   };
   Kind kind = Kind::kLines;
@@ -32,7 +32,7 @@ class Display {
  public:
   // Draws once at once. `fd` stays the caller's.
   Display(Board board, DisplayOptions options, int fd);
-  // Draws a last time and leaves the cursor below.
+  // Leaves the last drawing and the cursor below it.
   ~Display();
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;

@@ -1,0 +1,11 @@
+# covey-sim with real daemons and on the virtual clock, on a tiny synthetic data set.
+foreach(what process stop virtual)
+  set(labels e2e)
+  if(NOT what STREQUAL process)  # it needs the speed of a release build
+    list(APPEND labels sanitizer)
+  endif()
+  add_test(NAME e2e_harness_${what}
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/harness/${what}.py)
+  set_tests_properties(e2e_harness_${what} PROPERTIES
+    LABELS "${labels}" TIMEOUT 300 ENVIRONMENT "${COVEY_TEST_ENVIRONMENT}")
+endforeach()
