@@ -273,7 +273,7 @@ std::size_t Node::YoungInFlight(Time now) const {
   std::size_t young = 0;
   for (auto entry = pending_.rbegin(); entry != pending_.rend(); ++entry) {
     const bool old_in_rounds = entry->second.round + 2 <= counters_.rounds;
-    if (old_in_rounds && now - entry->second.sent >= 2 * reply_time_) break;
+    if (old_in_rounds && now - entry->second.sent >= reply_time_) break;
     ++young;
   }
   return young;
