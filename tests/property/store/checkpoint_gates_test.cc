@@ -141,6 +141,16 @@ TEST(CheckpointGates, SectionChecksumsCountEvenUnderARightTrailer) {
   EXPECT_NE(checkpoint.error().what.find("checksum of section 'x'"), std::string::npos);
 }
 
+TEST(CheckpointGates, TheHeaderChecksumCountsEvenUnderARightTrailer) {
+  std::string bytes = Forged().Bytes();
+  bytes[kPrefixBytes + 5] = 'n';  // in the model fingerprint
+  const Digest digest = Sha256::Of(std::as_bytes(std::span(bytes)).first(bytes.size() - 32));
+  std::memcpy(&bytes[bytes.size() - 32], digest.bytes.data(), 32);
+  const Result<Checkpoint> checkpoint = DecodeCheckpoint(std::as_bytes(std::span(bytes)), "test");
+  ASSERT_FALSE(checkpoint);
+  EXPECT_NE(checkpoint.error().what.find("checksum of the header"), std::string::npos);
+}
+
 TEST(CheckpointGates, HeaderLengthIsBounded) {
   std::string bytes = Forged().Bytes();
   StoreLittle(reinterpret_cast<std::byte*>(&bytes[12]),
