@@ -12,6 +12,7 @@
 #include "config/schema.h"
 #include "config/source.h"
 #include "config/tree.h"
+#include "covey/base/check.h"
 
 namespace covey::config {
 namespace {
@@ -130,6 +131,7 @@ Result<Loaded<T>> Parse(std::string_view raw, const std::string& name, bool is_t
   Visit(reader, loaded.value);
   reader.Finish();
   Complete(NodeIn(loaded.value));
+  COVEY_CHECK(!reader.failed() || diagnostics.errors() != 0, name);  // no fault without a message
   CheckWhole(loaded.value, reader, diagnostics);
   if (diagnostics.errors() != 0) return fail();
   loaded.warnings = diagnostics.Warnings();

@@ -1,6 +1,7 @@
 #include "config/reader.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "config/bindings.h"
@@ -12,7 +13,6 @@ namespace covey::config {
 namespace {
 
 constexpr std::size_t kLongestList = 65536;
-constexpr std::size_t kMostCompared = 64;  // keys of a section that are searched for a slip
 
 std::string KindName(const TreeNode& node) {
   switch (node.kind) {
@@ -91,17 +91,11 @@ void Reader::Missing(const Key& key) {
   const std::string path = PathOf(key.name);
   if (!key.required || options_.is_override || failed_.count(path) != 0) return;
   failed_.insert(path);
-  if (Misspelled(key)) return;
-  diagnostics_.Error(frames_.back().span, "missing key '" + Full(path) + "'",
-                     "required: " + std::string(key.doc));
-}
-
-bool Reader::Misspelled(const Key& key) const {
-  const Frame& frame = frames_.back();
-  if (frame.map == nullptr || frame.map->entries.size() > kMostCompared) return false;
-  const std::vector<std::string> name{std::string(key.name)};
-  return std::any_of(frame.map->entries.begin(), frame.map->entries.end(),
-                     [&name](const TreeEntry& entry) { return !Nearest(entry.key, name).empty(); });
+  // A section that is not in the file has no place for a message: the one around it that is gets it.
+  auto frame = frames_.rbegin();
+  while (frame->map == nullptr && std::next(frame) != frames_.rend()) ++frame;
+  const std::string inner = frame->path.empty() ? path : path.substr(frame->path.size() + 1);
+  frame->absent.push_back({inner.substr(0, inner.find('.')), path, std::string(key.doc)});
 }
 
 void Reader::Enter(const TreeNode* map, std::string path, Span span, const Body& body) {
@@ -120,7 +114,6 @@ void Reader::Section(const Key& key, const Body& body) {
   const std::string path = PathOf(key.name);
   if (entry == nullptr) {
     // Without the section its required keys are missing, unless the fault was reported just now.
-    if (key.required && Misspelled(key)) failed_.insert(path);
     if (failed_.count(path) == 0) Enter(nullptr, path, frames_.back().span, body);
     return;
   }

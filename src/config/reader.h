@@ -37,6 +37,7 @@ class Reader : public Visitor {
   // Returns: where `path` or, when the file does not mention it, the section around it stands.
   Span PlaceOf(const std::string& path) const;
   bool Failed(const std::string& path) const;
+  bool failed() const { return !failed_.empty(); }
 
   // Every scalar that was read, by its path without prefix, as Set takes it.
   const std::vector<std::pair<std::string, std::string>>& assigned() const { return assigned_; }
@@ -46,11 +47,19 @@ class Reader : public Visitor {
     std::string name;
     std::string default_value;
   };
+  // A required key that is not there: reported at the end of its section, unless a key that nobody knows looks
+  // like a slip of it, because then one message is enough.
+  struct Absent {
+    std::string child;  // the part of the path that would stand in the section
+    std::string path;
+    std::string doc;
+  };
   struct Frame {
     const TreeNode* map = nullptr;  // null: the section is not in the file
     std::string path;
     Span span;
     std::vector<Known> known;
+    std::vector<Absent> absent;
   };
 
   std::string PathOf(std::string_view name) const;
@@ -58,8 +67,7 @@ class Reader : public Visitor {
   // Notes that `key` exists. Returns: its entry in the file; null when there is none or it is refused as such.
   const TreeEntry* Take(const Key& key, std::string default_value);
   void Missing(const Key& key);
-  // Whether the section has a key that looks like a slip of `key`, which is not there: one message is enough.
-  bool Misspelled(const Key& key) const;
+  void ReportMissing(const Frame& frame, const std::vector<std::string>& unknown);
   void Fail(const std::string& path, Span span, const std::string& what, std::string note = {});
   bool WantScalar(const TreeNode& node, const std::string& path, Span span, const Binding& binding);
   bool ReadScalar(const TreeNode& node, const std::string& path, Span key_span,

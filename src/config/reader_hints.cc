@@ -53,8 +53,10 @@ std::string Reader::Hint(const Frame& frame, const std::string& name) const {
 }
 
 void Reader::ReportUnknown(const Frame& frame) {
-  if (frame.map == nullptr) return;
-  for (const TreeEntry& entry : frame.map->entries) {
+  std::vector<std::string> unknown;
+  const std::size_t entries = frame.map == nullptr ? 0 : frame.map->entries.size();
+  for (std::size_t i = 0; i < entries; ++i) {
+    const TreeEntry& entry = frame.map->entries[i];
     const bool known = std::any_of(frame.known.begin(), frame.known.end(),
                                    [&entry](const Known& one) { return one.name == entry.key; });
     if (known) continue;
@@ -63,6 +65,20 @@ void Reader::ReportUnknown(const Frame& frame) {
     const bool shown = diagnostics_.errors() < Diagnostics::kShown * 4;
     diagnostics_.Error(entry.key_span, "unknown key '" + Shown(Full(path)) + "'",
                        shown ? Hint(frame, entry.key) : std::string());
+    if (shown) unknown.push_back(entry.key);
+  }
+  ReportMissing(frame, unknown);
+}
+
+void Reader::ReportMissing(const Frame& frame, const std::vector<std::string>& unknown) {
+  for (const Absent& absent : frame.absent) {
+    const std::vector<std::string> child{absent.child};
+    const bool slip = std::any_of(unknown.begin(), unknown.end(), [&child](const std::string& key) {
+      return !Nearest(key, child).empty();
+    });
+    if (slip) continue;
+    diagnostics_.Error(frame.span, "missing key '" + Full(absent.path) + "'",
+                       "required: " + absent.doc);
   }
 }
 

@@ -166,11 +166,27 @@ class Builder : public YAML::EventHandler {
   std::size_t documents_ = 0;
 };
 
+// yaml-cpp skips lines that start with '%', known directives or not.
+bool HasDirective(const std::string& text, Diagnostics& diagnostics) {
+  std::size_t line = 0;
+  for (std::size_t at = 0; at < text.size(); ++line) {
+    if (text[at] == '%') {
+      diagnostics.Error({line, 0, 1}, "directives are not accepted", "leave the line out");
+      return true;
+    }
+    const std::size_t end = text.find('\n', at);
+    if (end == std::string::npos) break;
+    at = end + 1;
+  }
+  return false;
+}
+
 }  // namespace
 
 TreeNode ParseTree(const std::string& text, const SourceText& source, Diagnostics& diagnostics,
                    bool& sound) {
   sound = false;
+  if (HasDirective(text, diagnostics)) return {};
   Builder builder(source, diagnostics);
   try {
     std::istringstream stream(text);

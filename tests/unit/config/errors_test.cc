@@ -138,6 +138,25 @@ TEST(Missing, RequiredKeys) {
   }
 }
 
+// A slip of a required key is one error, not two; a known key that looks like it is no slip.
+TEST(Missing, IsReportedUnlessMisspelled) {
+  EXPECT_EQ(Errors("node: {name: x}\ndata: {train: {images: i, lables: l}}\n"
+                   "modell: {input: [4], layers: [{dense: {units: 2}}]}\n"),
+            "n.yaml:2:27: error: unknown key 'data.train.lables'\n"
+            "    2 | data: {train: {images: i, lables: l}}\n"
+            "      |                           ^~~~~~ did you mean 'labels'?\n"
+            "n.yaml:3:1: error: unknown key 'modell'\n"
+            "    3 | modell: {input: [4], layers: [{dense: {units: 2}}]}\n"
+            "      | ^~~~~~ did you mean 'model'?\n");
+  EXPECT_EQ(Errors("node: {name: x}\ndata: {train: {images: i, labels: l}}\n"),
+            "n.yaml:1:1: error: missing key 'model.input'\n"
+            "    1 | node: {name: x}\n"
+            "      | ^ required: Shape of one sample\n"
+            "n.yaml:1:1: error: missing key 'model.layers'\n"
+            "    1 | node: {name: x}\n"
+            "      | ^ required: From input to output; the loss is softmax with cross-entropy\n");
+}
+
 // Returns the message and the note for one line `text` in section `section`, without the source.
 std::string Line(const std::string& section, const std::string& text) {
   const std::string report = Errors(SmallNode(section + ":\n  " + text + "\n"));

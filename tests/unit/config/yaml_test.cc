@@ -45,6 +45,14 @@ TEST(Yaml, Tags) {
               HasSubstr("tags such as !mine are not accepted"));
 }
 
+TEST(Yaml, Directives) {
+  // To YAML a '%' in front of a section makes the section vanish.
+  EXPECT_EQ(Errors("%log: {level: debug}\n---\n" + SmallNode()),
+            "n.yaml:1:1: error: directives are not accepted\n"
+            "    1 | %log: {level: debug}\n"
+            "      | ^ leave the line out\n");
+}
+
 TEST(Yaml, Nesting) {
   const auto nested = [](int levels) {
     return Errors(SmallNode("x: " + std::string(static_cast<std::size_t>(levels), '[') +
