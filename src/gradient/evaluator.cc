@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "covey/nn/network.h"
+#include "covey/tensor/flush_denormals.h"
 #include "gradient/batch.h"
 
 namespace covey::gradient {
@@ -27,6 +28,7 @@ Evaluator::~Evaluator() = default;
 
 Evaluation Evaluator::Run(tensor::ConstVectorView x, const data::Dataset& dataset,
                           std::span<const std::uint32_t> rows) {
+  const tensor::FlushDenormals guard;
   double loss = 0;
   std::uint64_t correct = 0;
   for (std::size_t first = 0; first < rows.size(); first += kBatch) {

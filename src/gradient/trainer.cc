@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "covey/nn/network.h"
+#include "covey/tensor/flush_denormals.h"
 #include "gradient/batch.h"
 
 namespace covey::gradient {
@@ -32,6 +33,7 @@ Trainer::~Trainer() = default;
 
 StepResult Trainer::Step(tensor::VectorView x, const data::Dataset& dataset,
                          std::span<const std::uint32_t> rows) {
+  const tensor::FlushDenormals guard;
   const nn::ByteBatch batch = impl_->batch.Gather(impl_->network, dataset, rows);
   const StepResult result = impl_->Forward(x, batch);
   if (result.finite) impl_->network.Update(x, batch, impl_->optimizer.BeginStep(x));
@@ -41,6 +43,7 @@ StepResult Trainer::Step(tensor::VectorView x, const data::Dataset& dataset,
 StepResult Trainer::Gradient(tensor::ConstVectorView x, const data::Dataset& dataset,
                              std::span<const std::uint32_t> rows, tensor::VectorView out) {
   COVEY_CHECK(out.size() == x.size(), out.size(), x.size());
+  const tensor::FlushDenormals guard;
   const nn::ByteBatch batch = impl_->batch.Gather(impl_->network, dataset, rows);
   const StepResult result = impl_->Forward(x, batch);
   impl_->network.Gradient(x, batch, out);

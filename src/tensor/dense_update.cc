@@ -43,54 +43,77 @@ struct Strip {
   std::size_t padded;
 };
 
-template <std::size_t R, std::size_t C, class Rule>
-HWY_INLINE void UpdateTile(const Strip& strip, const Rule& rule, const Slots& slots, std::size_t u0,
-                           std::size_t k0) {
+// The gradient of R units and C vectors of features, left in `gradient` [R][C lanes].
+template <std::size_t R, std::size_t C>
+HWY_NOINLINE void GradientTile(const Strip& strip, std::size_t u0, std::size_t k0,
+                               float* HWY_RESTRICT gradient) {
   const DF df;
   const std::size_t lanes = hn::Lanes(df);
   Tile<R, C> tile;
   tile.Clear();
   tile.Accumulate(strip.delta + u0 * strip.padded, strip.padded, 1, strip.input + k0, strip.stride,
                   strip.shape.batch);
-  const std::size_t width = std::min(C * lanes, strip.count - k0);
-  const std::size_t at = u0 * strip.shape.inputs + strip.first + k0;
-  if (width == C * lanes) {
-#pragma GCC unroll 16
-    for (std::size_t r = 0; r < R; ++r) {
-#pragma GCC unroll 16
-      for (std::size_t c = 0; c < C; ++c) {
-        const std::size_t i = at + r * strip.shape.inputs + c * lanes;
-        StepVector(rule, tile.acc[r][c], slots.x + i, slots.first + i, slots.second + i);
-      }
-    }
-    return;
-  }
-  HWY_ALIGN float gradient[C * HWY_MAX_BYTES / sizeof(float)];
   for (std::size_t r = 0; r < R; ++r) {
-    for (std::size_t c = 0; c < C; ++c) hn::Store(tile.acc[r][c], df, gradient + c * lanes);
-    const std::size_t i = at + r * strip.shape.inputs;
-    StepRange(rule, gradient, width, slots.x + i, slots.first + i, slots.second + i);
+    for (std::size_t c = 0; c < C; ++c) {
+      hn::Store(tile.acc[r][c], df, gradient + (r * C + c) * lanes);
+    }
   }
 }
 
-template <std::size_t C, class Rule>
-HWY_INLINE void UpdateUnits(const Strip& strip, const Rule& rule, const Slots& slots,
-                            std::size_t k0) {
-  std::size_t u = 0;
-  for (; u + kStripUnits <= strip.shape.units; u += kStripUnits) {
-    UpdateTile<kStripUnits, C>(strip, rule, slots, u, k0);
+// Tiles at the edges: the gradient passes through memory, which keeps the number of fused loops
+// small.
+template <std::size_t R, std::size_t C, class Rule>
+void UpdateEdge(const Strip& strip, const Rule& rule, const Slots& slots, std::size_t u0,
+                std::size_t k0) {
+  const std::size_t lanes = hn::Lanes(DF());
+  HWY_ALIGN float gradient[R * C * HWY_MAX_BYTES / sizeof(float)];
+  GradientTile<R, C>(strip, u0, k0, gradient);
+  const std::size_t width = std::min(C * lanes, strip.count - k0);
+  for (std::size_t r = 0; r < R; ++r) {
+    const std::size_t i = (u0 + r) * strip.shape.inputs + strip.first + k0;
+    StepRange(rule, gradient + r * C * lanes, width, slots.x + i, slots.first + i,
+              slots.second + i);
   }
-  for (; u < strip.shape.units; ++u) UpdateTile<1, C>(strip, rule, slots, u, k0);
+}
+
+// A whole tile: the gradient goes from its registers straight into the rule.
+template <class Rule>
+void UpdateTile(const Strip& strip, const Rule& rule, const Slots& slots, std::size_t u0,
+                std::size_t k0) {
+  const std::size_t lanes = hn::Lanes(DF());
+  Tile<kStripUnits, kStripVectors> tile;
+  tile.Clear();
+  tile.Accumulate(strip.delta + u0 * strip.padded, strip.padded, 1, strip.input + k0, strip.stride,
+                  strip.shape.batch);
+#pragma GCC unroll 16
+  for (std::size_t r = 0; r < kStripUnits; ++r) {
+#pragma GCC unroll 16
+    for (std::size_t c = 0; c < kStripVectors; ++c) {
+      const std::size_t i = (u0 + r) * strip.shape.inputs + strip.first + k0 + c * lanes;
+      StepVector(rule, tile.acc[r][c], slots.x + i, slots.first + i, slots.second + i);
+    }
+  }
 }
 
 template <class Rule>
-HWY_INLINE void UpdateStrip(const Strip& strip, const Rule& rule, const Slots& slots) {
+void UpdateStrip(const Strip& strip, const Rule& rule, const Slots& slots) {
   const std::size_t lanes = hn::Lanes(DF());
+  const std::size_t whole = strip.shape.units / kStripUnits * kStripUnits;
   std::size_t k = 0;
-  for (; k + (kStripVectors - 1) * lanes < strip.count; k += kStripVectors * lanes) {
-    UpdateUnits<kStripVectors>(strip, rule, slots, k);
+  for (; k + kStripVectors * lanes <= strip.count; k += kStripVectors * lanes) {
+    for (std::size_t u = 0; u < whole; u += kStripUnits) UpdateTile(strip, rule, slots, u, k);
+    for (std::size_t u = whole; u < strip.shape.units; ++u) {
+      UpdateEdge<1, kStripVectors>(strip, rule, slots, u, k);
+    }
   }
-  for (; k < strip.count; k += lanes) UpdateUnits<1>(strip, rule, slots, k);
+  for (; k < strip.count; k += lanes) {
+    for (std::size_t u = 0; u < whole; u += kStripUnits) {
+      UpdateEdge<kStripUnits, 1>(strip, rule, slots, u, k);
+    }
+    for (std::size_t u = whole; u < strip.shape.units; ++u) {
+      UpdateEdge<1, 1>(strip, rule, slots, u, k);
+    }
+  }
 }
 
 template <class Rule>

@@ -102,8 +102,8 @@ HWY_INLINE void StepVector(const Rule& rule, hn::Vec<hn::ScalableTag<float>> g,
 // Steps `count` < lanes elements through padded copies, so that nothing beyond them is read or
 // written.
 template <class Rule>
-HWY_INLINE void StepTail(const Rule& rule, const float* gradient, std::size_t count, float* x,
-                         float* first, float* second) {
+HWY_NOINLINE void StepTail(const Rule& rule, const float* gradient, std::size_t count, float* x,
+                           float* first, float* second) {
   const hn::ScalableTag<float> d;
   HWY_ALIGN float copy[4][HWY_MAX_BYTES / sizeof(float)] = {};
   const std::size_t bytes = count * sizeof(float);
@@ -118,8 +118,8 @@ HWY_INLINE void StepTail(const Rule& rule, const float* gradient, std::size_t co
 }
 
 template <class Rule>
-HWY_INLINE void StepRange(const Rule& rule, const float* gradient, std::size_t count, float* x,
-                          float* first, float* second) {
+HWY_NOINLINE void StepRange(const Rule& rule, const float* gradient, std::size_t count, float* x,
+                            float* first, float* second) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;

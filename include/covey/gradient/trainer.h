@@ -22,7 +22,7 @@ struct StepResult {
 
 // Cost: activations of one batch and the optimizer's slots, allocated in the constructor; Step and
 // Gradient allocate nothing. 784-72-10, batch 32: see bench/train.cc.
-// Thread: one thread at a time.
+// Thread: one thread at a time. Denormal numbers count as zero while a step runs.
 // Determinism: a function of x, the optimizer's state, the rows and the kernel level; bitwise.
 class Trainer {
  public:

@@ -224,6 +224,29 @@ TEST(Trainer, GradientLeavesEverythingAndEqualsTheSgdStep) {
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(x[i], before[i] - gradient[i]) << i;
 }
 
+// Moments of weights that get no gradient end at zero, not at a denormal that slows every later
+// step.
+TEST(Trainer, MomentsDoNotStayDenormal) {
+  AtEveryLevel([] {
+    Dataset::Memory black{.shape = {20}, .rows = {}, .labels = {0, 1, 0, 1}, .classes = 4};
+    black.rows.assign(4 * 20, 0);
+    const Dataset dataset = Dataset::FromMemory(std::move(black));
+    const nn::ModelSpec spec = Model(20, 9, 4);
+    Trainer trainer(spec, {}, 4);
+    tensor::FlatVector x = Start(spec);
+    const auto state = trainer.optimizer().state();
+    for (float& m : state[0].values) m = 1e-39f;
+    for (float& v : state[1].values) v = 1e-39f;
+    trainer.Step(x.view(), dataset, Rows(0, 4));
+    for (std::size_t i = 0; i < 9 * 20; ++i) {  // weights of the first layer: their inputs are 0
+      ASSERT_EQ(state[0].values[i], 0.0f);
+      ASSERT_EQ(state[1].values[i], 0.0f);
+    }
+    volatile float denormal = 1e-39f;
+    EXPECT_GT(denormal * 0.5f, 0.0f) << "the mode of the thread is given back";
+  });
+}
+
 TEST(Trainer, SameInputsSameBits) {
   const Dataset dataset = Stripes(64, 20, 4);
   const nn::ModelSpec spec = Model(20, 9, 4);
