@@ -195,11 +195,18 @@ void VisitConsensus(Visitor& v, consensus::Settings& c) {
             "Step of an exchange; auto: 1 / (M + 1), the largest that M replies together don't "
             "overshoot with"},
            AutoReal(c.gamma, {.low = 0, .high = 1, .above = true}));
+  using consensus::DrainAt;
+  v.Scalar(
+      {"drain",
+       "When received models are applied: between mini-batches, or only at the end of a round as "
+       "in the paper, which averages what is a round old"},
+      Word<DrainAt>(c.drain, {{DrainAt::kBatch, "batch"}, {DrainAt::kRound, "round"}}));
   v.Scalar({"reply", "Answer a model with what it changed here, so that both sides move"},
            Boolean(c.reply));
   v.Scalar(
       {"limit_in_flight",
-       "At most M + 1 own exchanges younger than two rounds; off as in the paper's experiments"},
+       "At most M + 1 own exchanges younger than two rounds or the mean reply time; off as in the "
+       "paper's experiments"},
       Boolean(c.limit_in_flight));
   v.Scalar({"pending_for", "A reply that comes later than this no longer counts"},
            Time(c.pending_for, milliseconds(1), hours(24)));
@@ -209,7 +216,7 @@ void VisitConsensus(Visitor& v, consensus::Settings& c) {
            Time(c.join_retry, milliseconds(1), hours(1)));
   v.Scalar({"settle_patience", "Ends the tail when peers never stop training"},
            Time(c.settle_patience, milliseconds(1), hours(24)));
-  v.Section({"fifo", "Received messages that wait for the end of a round"}, [&v, &c] {
+  v.Section({"fifo", "Received messages that wait to be applied"}, [&v, &c] {
     v.Scalar({"weights", "Models; the oldest gives way"}, Integer(c.fifo.weights, 1, 65536));
     v.Scalar({"deltas", "Replies, in slots of their own"}, Integer(c.fifo.deltas, 1, 65536));
     v.Scalar({"bytes", "Both together"},

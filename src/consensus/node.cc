@@ -48,18 +48,31 @@ void Node::On(Time now, const Started&, Actions& actions) {
 
 void Node::On(Time now, const Trained& event, Actions& actions) {
   COVEY_CHECK(phase_ == Phase::kTraining, phase_);
+  COVEY_CHECK(event.batches <= left_, event.batches, left_);
   phase_ = Phase::kDraining;
   counters_.batches += event.batches;
   batches_since_publish_ += event.batches;
+  left_ -= event.batches;
+  for (const PeerKey& newcomer : std::exchange(newcomers_, {})) SendCopy(newcomer, actions);
+  const bool goes_on = !paused_ && !stop_training_ && state_ == State::kTraining;
+  if (settings_.drain == DrainAt::kRound || !goes_on) left_ = 0;
+  if (left_ > 0) {
+    actions.push_back(Drain{.ends_round = false});
+    return;
+  }
   const Duration length = now - train_started_;
   round_length_ = round_length_ == Duration::zero() ? length : (7 * round_length_ + length) / 8;
-  for (const PeerKey& newcomer : std::exchange(newcomers_, {})) SendCopy(newcomer, actions);
   if (!paused_ && state_ == State::kTraining) SendToRandomPeers(now, actions);
-  actions.push_back(Drain{});
+  actions.push_back(Drain{.ends_round = true});
 }
 
 void Node::On(Time now, const Drained&, Actions& actions) {
   COVEY_CHECK(phase_ == Phase::kDraining, phase_);
+  if (left_ > 0 && !paused_ && !stop_training_ && state_ == State::kTraining) {
+    phase_ = Phase::kTraining;
+    actions.push_back(Train{left_});
+    return;
+  }
   phase_ = Phase::kWaiting;
   ++counters_.rounds;
   Expire(now);
@@ -90,7 +103,8 @@ void Node::Proceed(Time now, Actions& actions) {
       phase_ = Phase::kTraining;
       train_started_ = now;
       deadline_ = kNever;
-      actions.push_back(Train{static_cast<std::uint32_t>(batches)});
+      left_ = static_cast<std::uint32_t>(batches);
+      actions.push_back(Train{left_});
       return;
     }
     case State::kSettling:

@@ -116,9 +116,9 @@ Next Learner::Run(Time now, std::vector<consensus::Action>& actions) {
       next_ = Next{Next::Kind::kTrain, train->batches, kNever};
     } else if (const auto* wait = std::get_if<consensus::Wait>(&action)) {
       next_ = Next{Next::Kind::kWait, 0, wait->until};
-    } else if (std::get_if<consensus::Drain>(&action) != nullptr) {
+    } else if (const auto* drain = std::get_if<consensus::Drain>(&action)) {
       while (const auto message = host_.Take()) Apply(now, *message, actions);
-      trainer_.optimizer().Mixed(x_.view());
+      if (drain->ends_round) trainer_.optimizer().Mixed(x_.view());
       core_.Handle(now, consensus::Drained{}, actions);
     } else if (const auto* weights = std::get_if<consensus::SendWeights>(&action)) {
       SendWeights(*weights);

@@ -123,6 +123,7 @@ void LearnerThread::TrainPhase() {
     if (!TrainOne()) return;
     ++done;
     if (neighbours_.mailbox.HasNotices()) HandleNotices(true);
+    if (learner_.drains_between_batches() && neighbours_.mailbox.HasMail()) break;
   }
   const Time end = neighbours_.clock.Now();
   {

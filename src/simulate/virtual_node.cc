@@ -136,23 +136,31 @@ void VirtualNode::Follow(const learner::Next& next) {
   });
 }
 
-// The batches run at once; virtual time passes for them as the speed of the node says.
 void VirtualNode::Train(std::uint32_t batches) {
   ++wait_;
   training_ = true;
-  std::uint64_t samples = 0;
-  for (std::uint32_t batch = 0; batch < batches; ++batch) {
-    const gradient::StepResult step = learner_.TrainBatch();
-    samples += step.samples;
-    if (step.finite) continue;
+  TrainOne(0, batches);
+}
+
+// A batch runs at once; virtual time passes for it as the speed of the node says.
+void VirtualNode::TrainOne(std::uint32_t done, std::uint32_t batches) {
+  const gradient::StepResult step = learner_.TrainBatch();
+  if (!step.finite) {
     failure_ = Error{ErrorCode::kSoftware, "node " + std::to_string(index_),
-                     "the loss is not a finite number at batch " +
-                         std::to_string(learner_.core().counters().batches + batch + 1),
+                     "the loss is not a finite number in the round after batch " +
+                         std::to_string(learner_.core().counters().batches),
                      "lower train.optimizer.learning_rate"};
     return;
   }
-  const double seconds = static_cast<double>(samples) / world_.options.samples_per_second;
-  world_.scheduler.After(FromSeconds(seconds), [this, batches] { Trained(batches); });
+  const double seconds = static_cast<double>(step.samples) / world_.options.samples_per_second;
+  world_.scheduler.After(FromSeconds(seconds), [this, done, batches] {
+    const bool interrupted = learner_.drains_between_batches() && !fifo_.empty();
+    if (done + 1 == batches || interrupted) {
+      Trained(done + 1);
+    } else {
+      TrainOne(done + 1, batches);
+    }
+  });
 }
 
 void VirtualNode::Trained(std::uint32_t batches) {

@@ -66,6 +66,7 @@ class VirtualNode final : private learner::Host,
   void HandleNextEvent();
   void Follow(const learner::Next& next);
   void Train(std::uint32_t batches);
+  void TrainOne(std::uint32_t done, std::uint32_t batches);
   void Trained(std::uint32_t batches);
   void ScheduleTick();
 

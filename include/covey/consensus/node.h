@@ -37,7 +37,8 @@ enum class State : std::uint8_t {
 // --- Events
 // ---------------------------------------------------------------------------------------------------
 struct Started {};
-// A Train action has ended after `batches` mini-batches (fewer than asked when it was interrupted).
+// A Train action has ended after `batches` mini-batches. Fewer than asked: a command interrupted it, or, with
+// DrainAt::kBatch, the FIFO holds messages; the rest of the round comes after them.
 struct Trained {
   std::uint32_t batches = 0;
 };
@@ -81,7 +82,9 @@ struct Train {
   std::uint32_t batches = 0;
 };
 // Report every message of the FIFO as Received, then Drained.
-struct Drain {};
+struct Drain {
+  bool ends_round = true;  // false: in the middle of a round
+};
 // Nothing to do before `until` but to report events; a message in the FIFO is reported as Received
 // at once.
 struct Wait {
@@ -200,6 +203,7 @@ class Node {
   std::map<ExchangeId, Pending> pending_;
   std::map<PeerKey, std::deque<ExchangeId>> seen_;  // the last WEIGHTS of each reachable peer
   std::vector<PeerKey> newcomers_;                  // asked for a copy while x was not ours to send
+  std::uint32_t left_ = 0;  // mini-batches of this round that are still to be trained
   std::uint64_t batches_since_publish_ = 0;
   Time train_started_{};
   Duration round_length_{};  // moving average of a training phase: the pace of the tail

@@ -9,10 +9,15 @@
 
 namespace covey::consensus {
 
+// When the FIFO is drained. Algorithm 1 drains it at the end of a round; an answer then waits for up to a round at
+// each side, and averages what is a round old. Between mini-batches it waits for one of N.
+enum class DrainAt : std::uint8_t { kRound, kBatch };
+
 struct Settings {
   std::uint32_t batches = 10;  // N: mini-batches of local training in a round, at least 1
   std::uint32_t sends = 1;     // M: WEIGHTS sent in a round; 0 isolates the node (it still answers)
   std::optional<float> gamma{};  // step of an exchange, (0, 1]; unset: 1/(M+1)
+  DrainAt drain = DrainAt::kBatch;  // kRound: Algorithm 1 to the letter
   bool reply = true;           // answer WEIGHTS with DELTAS
   bool limit_in_flight = true;  // at most M+1 young own exchanges (node.h)
   Duration pending_for =

@@ -89,6 +89,11 @@ class Learner {
   // The FIFO holds messages and no training phase runs: they are applied at once.
   Next OnMail(Time now);
 
+  // Whether the host ends a training phase early, by Trained, when the FIFO holds a message.
+  bool drains_between_batches() const {
+    return settings_.consensus.drain == consensus::DrainAt::kBatch;
+  }
+
   // One mini-batch of the training phase. A loss that is not finite leaves x unchanged.
   gradient::StepResult TrainBatch();
   Next Trained(Time now, std::uint32_t batches);

@@ -80,7 +80,7 @@ class CoreFleet {
   void PauseAll() {
     for (std::size_t i = 0; i < members_.size(); ++i) {
       Post(i, Commanded{Command::kPause});
-      Post(i, Trained{0});
+      Post(i, Trained{1});
       Post(i, Drained{});
     }
   }
@@ -89,7 +89,7 @@ class CoreFleet {
   void ExchangeAlone() {
     const auto i = static_cast<std::size_t>(random_.Below(members_.size()));
     Post(i, Commanded{Command::kResume});
-    Post(i, Trained{0});
+    Post(i, Trained{1});
     for (std::size_t j = 0; j < members_.size(); ++j) {
       if (j != i) DeliverAll(j);
     }
@@ -100,7 +100,7 @@ class CoreFleet {
 
   // Every node ends its round at the same time: all M answers to a node were computed against the same x.
   void LockStep() {
-    for (std::size_t i = 0; i < members_.size(); ++i) Post(i, Trained{0});
+    for (std::size_t i = 0; i < members_.size(); ++i) Post(i, Trained{1});
     for (const MessageKind kind : {MessageKind::kWeights, MessageKind::kDeltas}) {
       std::vector<std::deque<Message>> mail;
       for (const auto& member : members_) mail.push_back(std::exchange(member->mail, {}));

@@ -64,6 +64,7 @@ consensus:
   batches: 2
   sends: 3
   gamma: 0.1
+  drain: round
   reply: false
   limit_in_flight: false
   pending_for: 1s

@@ -137,7 +137,7 @@ TEST_F(NodeTest, DefaultGammaFallsWithM) {
 }
 
 TEST_F(NodeTest, DeltasApplyOnceAndOnlyToTheirExchange) {
-  Make({.sends = 1});
+  Make({.batches = 1, .sends = 1});
   Post(PeerUp{Key(1)});
   Post(PeerUp{Key(2)});
   Post(Started{});
@@ -317,13 +317,43 @@ TEST_F(NodeTest, AnswersThatTakeLongerThanARoundOfTheTailCount) {
   Post(Started{});
   Round(1);
   auto sent = Of<SendWeights>(last_);
-  for (int round = 0; round < 4 && node_->state() == State::kSettling; ++round) {
+  for (int round = 0; round < 8 && node_->state() == State::kSettling; ++round) {
     const auto late = sent;
-    now_ += 2 * kStep;
+    now_ += 20 * kStep;  // later than any pace of this tail
     sent = Of<SendWeights>(Post(DeadlineReached{}));
-    Receive(Make(MessageKind::kDeltas, 1, late.at(0).exchange.value, {0, 0, 0}));
+    if (late.empty()) continue;
+    Receive(Make(MessageKind::kDeltas, 1, late[0].exchange.value, {0, 0, 0}));
   }
   EXPECT_EQ(node_->state(), State::kDone);
+  EXPECT_LT(now_, 200 * kStep) << "by counting, not by patience";
+}
+
+TEST_F(NodeTest, MailInTheMiddleOfARoundIsAppliedBetweenBatches) {
+  Make({.batches = 5, .sends = 1});
+  Post(PeerUp{Key(1)});
+  Post(Started{});
+  const auto middle = Post(Trained{2});
+  ASSERT_EQ(middle.size(), 1u);
+  EXPECT_FALSE(std::get<Drain>(middle[0]).ends_round);
+  EXPECT_EQ(Of<SendDeltas>(Receive(Make(MessageKind::kWeights, 1, 9, {2, 2, 2}))).size(), 1u);
+  const auto rest = Post(Drained{});
+  ASSERT_EQ(rest.size(), 1u);
+  EXPECT_EQ(std::get<Train>(rest[0]).batches, 3u);
+  EXPECT_EQ(node_->counters().rounds, 0u);
+  const auto end = Post(Trained{3});
+  EXPECT_EQ(Of<SendWeights>(end).size(), 1u);
+  EXPECT_TRUE(std::get<Drain>(end.back()).ends_round);
+  EXPECT_EQ(std::get<Train>(Post(Drained{}).back()).batches, 5u);
+  EXPECT_EQ(node_->counters().rounds, 1u);
+}
+
+TEST_F(NodeTest, DrainAtRoundIsAlgorithmOneToTheLetter) {
+  Make({.batches = 5, .sends = 1, .drain = DrainAt::kRound});
+  Post(PeerUp{Key(1)});
+  Post(Started{});
+  const auto interrupted = Post(Trained{2});
+  EXPECT_EQ(Of<SendWeights>(interrupted).size(), 1u);
+  EXPECT_TRUE(std::get<Drain>(interrupted.back()).ends_round);
 }
 
 TEST_F(NodeTest, PauseStopsStartingButNotAnswering) {
