@@ -95,7 +95,7 @@ void Listener::AcceptFailed(int error, Time now) {
     relieved = true;
   }
   if (relieved) return;
-  zmq_unbind(router_.get(), endpoint_.c_str());
+  zmq_unbind(router_.get(), bind_to_.c_str());
   pause_ = std::clamp(2 * pause_, kMinPause, kMaxPause);
   rebind_at_ = now + pause_;
   due_ = std::min(due_, rebind_at_);

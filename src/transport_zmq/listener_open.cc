@@ -22,6 +22,16 @@ tl::unexpected<Error> BindError(const std::string& address, int error) {
   return Fail(ErrorCode::kCantCreate, "listen on " + address, zmq_strerror(error), hint);
 }
 
+// A dual-stack socket names 127.0.0.1 as ::ffff:127.0.0.1; people and configurations do not.
+std::string ShownEndpoint(const std::string& bound) {
+  const std::string mapped = "tcp://[::ffff:";
+  const std::size_t close = bound.find(']');
+  if (bound.compare(0, mapped.size(), mapped) != 0 || close == std::string::npos) return bound;
+  const std::string address = bound.substr(mapped.size(), close - mapped.size());
+  return address.find('.') == std::string::npos ? bound
+                                                : "tcp://" + address + bound.substr(close + 1);
+}
+
 }  // namespace
 
 Status Listener::Open() {
@@ -61,8 +71,8 @@ bool Listener::Bind() {
   if (zmq_bind(router_.get(), bind_to_.c_str()) != 0) return false;
   char text[256] = {};
   std::size_t size = sizeof text;
-  if (zmq_getsockopt(router_.get(), ZMQ_LAST_ENDPOINT, text, &size) == 0) endpoint_ = text;
-  bind_to_ = endpoint_;  // the same port after a pause
+  if (zmq_getsockopt(router_.get(), ZMQ_LAST_ENDPOINT, text, &size) == 0) bind_to_ = text;
+  endpoint_ = ShownEndpoint(bind_to_);  // bind_to_ has the same port after a pause
   return true;
 }
 

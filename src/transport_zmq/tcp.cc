@@ -90,7 +90,11 @@ std::optional<std::uint64_t> TcpConnection::Consumed() const {
 
 void TcpConnection::Cut() const {
   const Duplicate duplicate(fd_);
-  if (duplicate.Cookie() == cookie_) ::shutdown(duplicate.fd(), SHUT_RDWR);
+  if (duplicate.Cookie() != cookie_) return;
+  // With a reset when libzmq closes it, so that neither kernel keeps what was on its way.
+  const linger now{1, 0};
+  ::setsockopt(duplicate.fd(), SOL_SOCKET, SO_LINGER, &now, sizeof now);
+  ::shutdown(duplicate.fd(), SHUT_RDWR);
 }
 
 }  // namespace covey::transport_zmq

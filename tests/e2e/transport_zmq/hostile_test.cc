@@ -47,6 +47,11 @@ class Raw {
     }
     return true;
   }
+  bool WaitFor(std::size_t bytes) {
+    std::string got(bytes, '\0');
+    return ::recv(fd_, got.data(), bytes, MSG_WAITALL) == static_cast<ssize_t>(bytes);
+  }
+  void Shutdown() { ::shutdown(fd_, SHUT_RDWR); }
   bool Cut() {
     char byte = 0;
     while (true) {
@@ -229,6 +234,7 @@ TEST_P(Plain, AnEndlessMultipartMessageIsCut) {
       raw.Send(std::string("\x04\x1c\x05READY\x0bSocket-Type\0\0\0\x06"
                            "DEALER",
                            30)));
+  ASSERT_TRUE(raw.WaitFor(64 + 30));  // its greeting and READY: data before them is an error
   std::string part("\x03\0\0\0\0\0\x01\0\0", 9);
   part.resize(9 + 64 * 1024, 'x');
   std::atomic<bool> stop{false};
@@ -237,9 +243,13 @@ TEST_P(Plain, AnEndlessMultipartMessageIsCut) {
     }
   });
   const std::size_t before = Resident();
-  EXPECT_TRUE(Until([](const Counters& c) { return c.cut_unfinished == 1; }));
+  EXPECT_TRUE(Until([](const Counters& c) { return c.cut_unfinished == 1; }))
+      << node().transport->counters().cut_unfinished << " cut, "
+      << node().transport->counters().accepted_in_vain << " in vain of "
+      << node().transport->counters().accepted;
   const std::size_t after = Resident();
   stop = true;
+  raw.Shutdown();
   sender.join();
   RecordProperty("grown_kib", static_cast<int>((after - std::min(before, after)) / 1024));
   EXPECT_LT(after, before + 64 * kMiB);

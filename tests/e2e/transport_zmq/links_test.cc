@@ -38,6 +38,7 @@ TEST_P(Links, CarryFramesBothWaysUnderTheRightKeys) {
   EXPECT_TRUE(up.dialled);
   EXPECT_FALSE(accepted.dialled);
   EXPECT_EQ(up.address, a().transport->endpoint());
+  EXPECT_EQ(up.address.rfind("tcp://127.0.0.1:", 0), 0u) << up.address;
   EXPECT_TRUE(accepted.address.starts_with("tcp://127.0.0.1:")) << accepted.address;
   EXPECT_NE(up.id, accepted.id);
   if (GetParam()) {
