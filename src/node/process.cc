@@ -21,7 +21,7 @@ constexpr int kNice = 10;
 void TuneAllocator() {
   ::mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest that glibc takes
   ::mallopt(M_TRIM_THRESHOLD, 16 << 20);
-  ::mallopt(M_ARENA_MAX, 2);
+  ::mallopt(M_ARENA_MAX, 1);
 }
 
 void RaiseFileLimit(std::uint64_t wanted) {

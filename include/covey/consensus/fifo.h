@@ -13,7 +13,7 @@
 namespace covey::consensus {
 
 struct FifoLimits {
-  std::size_t weights = 16;      // WEIGHTS messages, at least 1
+  std::size_t weights = 8;       // WEIGHTS messages, at least 1
   std::size_t deltas = 16;       // DELTAS messages, in slots of their own, at least 1
   ByteCount bytes{64ull << 20};  // payload of both together
 };
