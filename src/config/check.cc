@@ -100,12 +100,6 @@ void CheckData(const NodeConfig& c, Problems& problems) {
                         .what = "accuracy is measured on validation samples, and there are none",
                         .note = "set data.validation: {last: 5000}"});
   }
-  if (c.train.evaluate.test && !c.data.test) {
-    problems.push_back({.path = "train.evaluate.test",
-                        .reads = {"data.test"},
-                        .what = "there are no test samples",
-                        .note = "set data.test: {images: ..., labels: ...}"});
-  }
 }
 
 void CheckConsensus(const NodeConfig& c, Problems& problems) {

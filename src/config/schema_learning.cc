@@ -179,8 +179,6 @@ void VisitTrain(Visitor& v, TrainSettings& t) {
       LingerTime(t.linger));
   v.Section({"evaluate", "Evaluation on a copy of the model; it never blocks training"}, [&v, &t] {
     v.Choice({"every", "{epochs: E}, {batches: B} or never"}, EveryChoice(t.evaluate));
-    v.Scalar({"test", "On the test samples as well as on the validation samples"},
-             Boolean(t.evaluate.test));
   });
   v.Scalar({"checkpoint_every", "What a crash loses at most; a clean stop loses nothing"},
            Time(t.checkpoint_every, seconds(1), hours(24 * 365)));

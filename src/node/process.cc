@@ -14,7 +14,7 @@
 namespace covey::node {
 namespace {
 
-constexpr int kNice = 10;
+constexpr int kNice = 5;
 
 }  // namespace
 

@@ -123,7 +123,6 @@ struct EvaluateSettings {
   Every every = Every::kEpochs;
   std::uint64_t batches = 0;  // kBatches
   double epochs = 1;          // kEpochs
-  bool test = false;          // evaluate on the test set as well as on the validation set
 
   // Returns: batches between two evaluations (at least 1), 0: never.
   std::uint64_t Batches(std::uint64_t batches_per_epoch) const {

@@ -58,7 +58,7 @@ train:
   until: {accuracy: 0.123456789}
   settle: 120 rounds
   linger: 1h
-  evaluate: {every: {batches: 11}, test: true}
+  evaluate: {every: {batches: 11}}
   checkpoint_every: 90s
 consensus:
   batches: 2
