@@ -79,8 +79,11 @@ Result<config::Experiment> Prepare(const Command& command) {
   if (!loaded) return tl::unexpected(loaded.error());
   for (const std::string& warning : loaded->warnings) Print(stderr, warning + '\n');
   config::Experiment experiment = std::move(loaded->value);
-  if (Status applied = Apply(command.options, experiment); !applied) {
-    return tl::unexpected(applied.error());
+  const Result<std::vector<std::string>> dropped = Apply(command.options, experiment);
+  if (!dropped) return tl::unexpected(dropped.error());
+  for (const std::string& name : *dropped) {
+    if (command.quiet) break;
+    Print(stderr, "note: expect." + name + " is not judged: its control does not run\n");
   }
   return experiment;
 }

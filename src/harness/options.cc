@@ -110,6 +110,24 @@ Status ApplyWords(const Options& options, Experiment& experiment) {
   return Wrong("--controls", "'" + *options.controls + "'", "none, monolithic, isolated or all");
 }
 
+std::vector<std::string> DropExpectations(Experiment& experiment) {
+  using Controls = Experiment::Controls;
+  const auto runs = [&experiment](Controls control) {
+    return experiment.controls == control || experiment.controls == Controls::kAll;
+  };
+  std::vector<std::string> dropped;
+  config::Expect& expect = experiment.expect;
+  if (expect.monolithic_accuracy && !runs(Controls::kMonolithic)) {
+    expect.monolithic_accuracy.reset();
+    dropped.emplace_back("monolithic_accuracy");
+  }
+  if (expect.gain_over_isolated && !runs(Controls::kIsolated)) {
+    expect.gain_over_isolated.reset();
+    dropped.emplace_back("gain_over_isolated");
+  }
+  return dropped;
+}
+
 std::string DescribeUntil(const config::Until& until) {
   switch (until.kind) {
     case config::Until::Kind::kForever:
@@ -142,14 +160,16 @@ std::string DescribeSettle(const config::Settle& settle) {
 
 }  // namespace
 
-Status Apply(const Options& options, Experiment& experiment) {
+Result<std::vector<std::string>> Apply(const Options& options, Experiment& experiment) {
   Experiment changed = experiment;
   for (const auto step : {ApplyShape, ApplyConsensus, ApplyFaults, ApplyWords}) {
-    if (Status status = step(options, changed); !status) return status;
+    if (Status status = step(options, changed); !status) return tl::unexpected(status.error());
   }
-  if (Status status = config::Check(changed); !status) return status;
+  std::vector<std::string> dropped;
+  if (options.controls) dropped = DropExpectations(changed);
+  if (Status status = config::Check(changed); !status) return tl::unexpected(status.error());
   experiment = std::move(changed);
-  return {};
+  return dropped;
 }
 
 std::string RepeatCommand(const std::string& file, const Options& options, std::uint64_t seed) {

@@ -44,8 +44,9 @@ class Table {
     bool text = false;
   };
 
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {
-    html_ = "<div class=\"scroll\"><table>\n<thead><tr>";
+  explicit Table(std::vector<Column> columns, std::string_view style = "")
+      : columns_(std::move(columns)) {
+    html_ = "<div class=\"scroll\"><table class=\"" + std::string(style) + "\">\n<thead><tr>";
     for (const Column& column : columns_) {
       html_ += std::string("<th") + (column.text ? " class=\"text\"" : "") + " scope=\"col\">" +
                EscapeHtml(column.name) + "</th>";
@@ -123,7 +124,11 @@ std::string Cards(const Outcome& outcome) {
   }
   const Traffic traffic = TotalTraffic(outcome);
   if (traffic.weights_sent > 0) html += Card(Percent(LostFraction(traffic), 1), "of messages lost");
-  if (outcome.spread) html += Card(Fixed(*outcome.spread, 4), "spread of the models at the end");
+  if (outcome.spread) {
+    // "0.0000" would read as if nothing had been measured.
+    html += Card(*outcome.spread < 0.00005 ? "< 0.0001" : Fixed(*outcome.spread, 4),
+                 "spread of the models at the end");
+  }
   if (outcome.samples_per_second > 0) {
     const auto rate = static_cast<std::uint64_t>(std::llround(outcome.samples_per_second));
     html += Card(Grouped(rate), outcome.mode == "virtual" ? "samples a virtual second"
@@ -198,7 +203,7 @@ std::string NodeTable(const Outcome& outcome) {
   Table table({{"", true},
                {"node"},
                {"state", true},
-               {"samples held"},
+               {"samples"},
                {"epochs"},
                {"best: test"},
                {"loss"},
@@ -207,7 +212,8 @@ std::string NodeTable(const Outcome& outcome) {
                {"last: test"},
                {"sent"},
                {"lost"},
-               {"memory"}});
+               {"memory"}},
+              "dense");
   for (const NodeOutcome& node : outcome.runs) {
     const Traffic& traffic = node.traffic;
     const bool alone = node.group != Group::kConsensus;

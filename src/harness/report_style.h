@@ -48,6 +48,7 @@ svg text { font-size: 13px; }
 .scroll { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: 10px; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: 14px; }
 th, td { padding: 8px 14px; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
+table.dense { font-size: 13px; } table.dense th, table.dense td { padding: 6px 9px; }
 tr:last-child td { border-bottom: 0; }
 th { color: var(--soft); font-weight: 600; font-size: 13px; } th.text, td.text { text-align: left; }
 td.wide { white-space: normal; }

@@ -51,8 +51,9 @@ TEST(Options, EachReachesItsSetting) {
   options.seed = 11;
   options.mode = "virtual";
   options.controls = "all";
-  const Status applied = Apply(options, experiment);
+  const auto applied = Apply(options, experiment);
   ASSERT_TRUE(applied) << applied.error().Format();
+  EXPECT_TRUE(applied->empty());
   EXPECT_EQ(experiment.nodes, 7u);
   EXPECT_EQ(experiment.node.train.until.kind, config::Until::Kind::kEpochs);
   EXPECT_EQ(experiment.node.train.until.epochs, 2.5);
@@ -98,12 +99,31 @@ TEST(Options, ValuesOutOfRangeAreRefusedByName) {
   for (const Refused& refused : cases) {
     config::Experiment experiment = Small();
     const std::string before = config::WriteYaml(experiment);
-    const Status status = Apply(refused.options, experiment);
+    const auto status = Apply(refused.options, experiment);
     ASSERT_FALSE(status) << refused.name;
     EXPECT_EQ(status.error().code, ErrorCode::kUsage);
     EXPECT_EQ(status.error().where, refused.name);
     EXPECT_EQ(config::WriteYaml(experiment), before);
   }
+}
+
+TEST(Options, ControlsThatDoNotRunAreNotExpectedToGiveFigures) {
+  config::Experiment experiment = Small();
+  experiment.controls = config::Experiment::Controls::kAll;
+  experiment.expect.accuracy = 0.5;
+  experiment.expect.monolithic_accuracy = 0.5;
+  experiment.expect.gain_over_isolated = 0.1;
+  Options options;
+  options.controls = "isolated";
+  auto dropped = Apply(options, experiment);
+  ASSERT_TRUE(dropped);
+  EXPECT_EQ(*dropped, std::vector<std::string>{"monolithic_accuracy"});
+  EXPECT_TRUE(experiment.expect.gain_over_isolated);
+  options.controls = "none";
+  dropped = Apply(options, experiment);
+  ASSERT_TRUE(dropped);
+  EXPECT_EQ(*dropped, std::vector<std::string>{"gain_over_isolated"});
+  EXPECT_TRUE(experiment.expect.accuracy);
 }
 
 TEST(RepeatCommand, NamesWhatWasGivenAndTheSeed) {
