@@ -312,8 +312,8 @@ TEST(DenseProperty, ReluLetsNanThrough) {
 TEST(DenseProperty, TiesGoToTheLowerClass) {
   AtEveryLevel([] {
     FlatVector logits(3 * 16);
-    const std::uint32_t labels[] = {0, 1, 2};
-    EXPECT_EQ(SoftmaxCrossEntropy(3, 3, labels, 0, logits.data()).correct, 1u);
+    const std::uint32_t labels[] = {0, 0, 1, 2};
+    EXPECT_EQ(SoftmaxCrossEntropy(3, 4, labels, 0, logits.data()).correct, 2u);
   });
 }
 
