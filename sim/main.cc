@@ -13,7 +13,8 @@ namespace {
 std::atomic<bool> g_stop{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch nothing else");
 
-// The first signal asks for an orderly end; the second ends at once, and the children die with this process.
+// The first signal asks for an orderly end; the second ends at once, and the children die with this
+// process.
 extern "C" void OnSignal(int signal) {
   if (g_stop.exchange(true)) _exit(128 + signal);
 }

@@ -65,8 +65,8 @@ void CheckNetwork(const NodeConfig& c, Problems& problems) {
   }
 }
 
-// Takes over what the owner of the settings has to say. It names its keys by their path in a node file or from its
-// own last word on ("partition.rate"); `section` is where they stand in this file.
+// Takes over what the owner of the settings has to say. It names its keys by their path in a node
+// file or from its own last word on ("partition.rate"); `section` is where they stand in this file.
 void TakeOver(const Status& status, const std::string& section, Problems& problems) {
   if (status) return;
   const Error& error = status.error();

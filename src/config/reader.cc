@@ -91,7 +91,8 @@ void Reader::Missing(const Key& key) {
   const std::string path = PathOf(key.name);
   if (!key.required || options_.is_override || failed_.count(path) != 0) return;
   failed_.insert(path);
-  // A section that is not in the file has no place for a message: the one around it that is gets it.
+  // A section that is not in the file has no place for a message: the one around it that is gets
+  // it.
   auto frame = frames_.rbegin();
   while (frame->map == nullptr && std::next(frame) != frames_.rend()) ++frame;
   const std::string inner = frame->path.empty() ? path : path.substr(frame->path.size() + 1);
@@ -286,7 +287,8 @@ Span Reader::PlaceOf(const std::string& path) const {
 }
 
 bool Reader::Failed(const std::string& path) const {
-  // Also when the section around it is at fault, because nothing in it was read then, and when a key in it is.
+  // Also when the section around it is at fault, because nothing in it was read then, and when a
+  // key in it is.
   for (std::string at = path; !at.empty();) {
     if (failed_.count(at) != 0) return true;
     const std::size_t cut = at.find_last_of(".[");

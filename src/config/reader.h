@@ -1,4 +1,5 @@
-// Reads a tree onto settings, strictly: every fault is reported with its place, none ends the reading.
+// Reads a tree onto settings, strictly: every fault is reported with its place, none ends the
+// reading.
 #pragma once
 
 #include <map>
@@ -47,8 +48,8 @@ class Reader : public Visitor {
     std::string name;
     std::string default_value;
   };
-  // A required key that is not there: reported at the end of its section, unless a key that nobody knows looks
-  // like a slip of it, because then one message is enough.
+  // A required key that is not there: reported at the end of its section, unless a key that nobody
+  // knows looks like a slip of it, because then one message is enough.
   struct Absent {
     std::string child;  // the part of the path that would stand in the section
     std::string path;
@@ -64,7 +65,8 @@ class Reader : public Visitor {
 
   std::string PathOf(std::string_view name) const;
   std::string Full(const std::string& path) const;
-  // Notes that `key` exists. Returns: its entry in the file; null when there is none or it is refused as such.
+  // Notes that `key` exists. Returns: its entry in the file; null when there is none or it is
+  // refused as such.
   const TreeEntry* Take(const Key& key, std::string default_value);
   void Missing(const Key& key);
   void ReportMissing(const Frame& frame, const std::vector<std::string>& unknown);

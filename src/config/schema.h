@@ -1,5 +1,6 @@
-// The one description of every key: name, meaning, unit, range, place in the settings. Defaults are those of the
-// structs. Whoever adds a key adds it here and nowhere else, and regenerates configs/node.yaml.
+// The one description of every key: name, meaning, unit, range, place in the settings. Defaults are
+// those of the structs. Whoever adds a key adds it here and nowhere else, and regenerates
+// configs/node.yaml.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // A YAML document as a tree of our own, with the position of everything in it.
 //
-// yaml-cpp's nodes hide what strictness needs (duplicate keys, quotes, aliases, further documents), so its
-// events are taken instead.
+// yaml-cpp's nodes hide what strictness needs (duplicate keys, quotes, aliases, further documents),
+// so its events are taken instead.
 #pragma once
 
 #include <string>
@@ -38,8 +38,9 @@ struct TreeEntry {
 inline constexpr std::size_t kMaxDepth = 16;
 inline constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 
-// Errors: reported to `diagnostics`: text that is no YAML, too deep, several documents, anchors, aliases, tags,
-// merge keys, duplicate keys. What was read before a fault of syntax is returned nevertheless.
+// Errors: reported to `diagnostics`: text that is no YAML, too deep, several documents, anchors,
+// aliases, tags, merge keys, duplicate keys. What was read before a fault of syntax is returned
+// nevertheless.
 // Returns: the root; kNull for an empty document. `sound` becomes false when the text is no YAML.
 TreeNode ParseTree(const std::string& text, const SourceText& source, Diagnostics& diagnostics,
                    bool& sound);

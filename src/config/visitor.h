@@ -1,4 +1,5 @@
-// How the description of the keys (schema.h) talks to whoever uses it: reader, writer, template, list, Set.
+// How the description of the keys (schema.h) talks to whoever uses it: reader, writer, template,
+// list, Set.
 #pragma once
 
 #include <cstddef>

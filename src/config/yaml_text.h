@@ -7,7 +7,8 @@
 
 namespace covey::config {
 
-// Returns: the value of a binding as YAML takes it, in quotes when it needs them; "" when it is unset.
+// Returns: the value of a binding as YAML takes it, in quotes when it needs them; "" when it is
+// unset.
 std::string ScalarText(const Binding& binding);
 
 // Returns: "forever", "{epochs: 40}".

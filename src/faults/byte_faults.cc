@@ -7,7 +7,8 @@
 namespace covey::faults {
 namespace {
 
-// Apart from the stream of MessageFaults, so that switching byte faults on leaves the fate of messages as it is.
+// Apart from the stream of MessageFaults, so that switching byte faults on leaves the fate of
+// messages as it is.
 constexpr std::uint64_t kBytesSalt = 0x6279746573ull;
 
 }  // namespace

@@ -40,8 +40,9 @@ class Descriptor {
 
 std::string SystemText() { return std::generic_category().message(errno); }
 
-// Runs in the child between fork and exec, where only async-signal-safe calls are allowed: other threads of the
-// parent may have held any lock. Reports errno through `failure` when it returns from exec.
+// Runs in the child between fork and exec, where only async-signal-safe calls are allowed: other
+// threads of the parent may have held any lock. Reports errno through `failure` when it returns
+// from exec.
 [[noreturn]] void Become(char* const* arguments, int output, int log, int failure, pid_t parent) {
   // The request is lost when the parent died before it: hence the check behind it.
   prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -38,7 +38,8 @@ class DaemonProcess {
   // Errors: kUnavailable when it ended instead; the text has the end of its log.
   Result<bool> PollReady();
 
-  // Reads what it told, asks for its status when `ask`, and passes both on. Finds out whether it has died.
+  // Reads what it told, asks for its status when `ask`, and passes both on. Finds out whether it
+  // has died.
   void Follow(Observer& observer, bool ask);
   // A command; failures are left for Follow to find.
   void Tell(api::Command command);

@@ -51,8 +51,8 @@ tl::unexpected<Error> CantCreate(const fs::path& path, const std::error_code& er
   return Fail(ErrorCode::kCantCreate, path.string(), error.message());
 }
 
-// The link is replaced by rename, so that it always leads somewhere. That it can't be made (a file system without
-// links) is no reason to stop.
+// The link is replaced by rename, so that it always leads somewhere. That it can't be made (a file
+// system without links) is no reason to stop.
 void MoveLatest(const fs::path& runs, const fs::path& folder) {
   std::error_code ignored;
   const fs::path fresh = runs / (".latest-" + folder.filename().string());

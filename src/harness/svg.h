@@ -1,6 +1,8 @@
-// Charts as SVG text: line charts with a band, and strips of dots. Colours come from CSS classes of the page.
+// Charts as SVG text: line charts with a band, and strips of dots. Colours come from CSS classes of
+// the page.
 //
-// Shapes: coordinates are SVG user units; y grows downwards. Every chart is a complete <svg> element with a title.
+// Shapes: coordinates are SVG user units; y grows downwards. Every chart is a complete <svg>
+// element with a title.
 // Thread: pure functions.  Determinism: the same data give the same text.
 #pragma once
 
@@ -19,12 +21,13 @@ struct Ticks {
   int digits = 0;  // decimals that tell the ticks apart
 };
 
-// Steps of 1, 2 or 5 times a power of ten; about `wanted` of them. The ends of `high > low` are moved outwards to
-// ticks when `extend` is set. An empty or non-finite range becomes [low, low + 1] or [0, 1].
+// Steps of 1, 2 or 5 times a power of ten; about `wanted` of them. The ends of `high > low` are
+// moved outwards to ticks when `extend` is set. An empty or non-finite range becomes [low, low + 1]
+// or [0, 1].
 Ticks NiceTicks(double low, double high, int wanted, bool extend);
 
-// Maps [from_low, from_high] onto [to_low, to_high], linearly, clamped to four times the target range on both
-// sides (an SVG renderer copes with that; not with 1e300).
+// Maps [from_low, from_high] onto [to_low, to_high], linearly, clamped to four times the target
+// range on both sides (an SVG renderer copes with that; not with 1e300).
 class Scale {
  public:
   Scale(std::pair<double, double> from, std::pair<double, double> to) : from_(from), to_(to) {}
@@ -64,8 +67,9 @@ struct Chart {
   std::vector<Dot> dots;
 };
 
-// Draws lines over areas over a grid. The y axis covers what lies right of the first tenth of the x axis (the
-// steep start would flatten the rest); earlier parts are cut off at the frame. Labels are moved apart.
+// Draws lines over areas over a grid. The y axis covers what lies right of the first tenth of the x
+// axis (the steep start would flatten the rest); earlier parts are cut off at the frame. Labels are
+// moved apart.
 // Returns: "" when there is nothing to draw.
 std::string Draw(const Chart& chart);
 
@@ -79,7 +83,8 @@ struct Strip {
 // Returns: "" when there is nothing to draw.
 std::string DrawStrips(std::string_view title, const std::vector<Strip>& strips);
 
-// Moves label positions apart to at least `gap`, keeping their order, inside [low, high] when they fit.
+// Moves label positions apart to at least `gap`, keeping their order, inside [low, high] when they
+// fit.
 std::vector<double> MoveApart(std::vector<double> positions, double gap, double low, double high);
 
 }  // namespace covey::harness::svg

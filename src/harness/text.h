@@ -22,7 +22,8 @@ std::string Bytes(std::uint64_t bytes);
 // Returns: "8.4 s", "2 min 05 s", "1 h 02 min".
 std::string Span(double seconds);
 
-// Escapes &, <, >, " and ' for HTML text and attributes; control characters other than newline and tab become "?".
+// Escapes &, <, >, " and ' for HTML text and attributes; control characters other than newline and
+// tab become "?".
 std::string EscapeHtml(std::string_view text);
 
 // Quotes a CSV field (RFC 4180) when it has to be.

@@ -67,7 +67,7 @@ Time Links::Tick() {
   return next;
 }
 
-// --- Messages out ----------------------------------------------------------------------------------------
+// --- Messages out ---
 
 void Links::Send(Message message) {
   COVEY_CHECK(message.payload != nullptr);
@@ -152,7 +152,7 @@ void Links::Goodbye() {
   events_due_.clear();
 }
 
-// --- Peers -----------------------------------------------------------------------------------------------
+// --- Peers ---
 
 PeerKey Links::Dialler(const Session& session) const {
   return session.link().dialled ? settings_.session.self : session.peer().key;
@@ -210,7 +210,7 @@ std::vector<PeerInfo> Links::peers() const {
 
 std::size_t Links::reachable() const { return peers_.size(); }
 
-// --- From the transport ----------------------------------------------------------------------------------
+// --- From the transport ---
 
 void Links::OnLinkUp(const transport::LinkInfo& link) {
   if (goodbye_ || sessions_.size() >= settings_.max_links) {
@@ -244,7 +244,7 @@ void Links::OnFrame(transport::LinkId link, ByteView frame) {
   RunDue();
 }
 
-// --- From the sessions -----------------------------------------------------------------------------------
+// --- From the sessions ---
 
 transport::SendResult Links::SendFrame(transport::LinkId link, ByteView header, ByteView body) {
   return transport_.Send(link, header, body);
@@ -308,9 +308,10 @@ void Links::OnNacked(Session& session, MessageKind kind, ExchangeId exchange, Re
   if (kind == MessageKind::kWeights) GiveUp(session.peer().key, exchange, reason);
 }
 
-// --- Ends of links, and events that waited ---------------------------------------------------------------
+// --- Ends of links, and events that waited ---
 
-// A link that was ready is so no more: its peer may be down, and what waited on it goes over the other link.
+// A link that was ready is so no more: its peer may be down, and what waited on it goes over the
+// other link.
 void Links::Retire(Session& session) {
   const PeerKey key = session.peer().key;
   const auto peer = peers_.find(key);
@@ -332,7 +333,8 @@ void Links::Retire(Session& session) {
   }
 }
 
-// Ends every public method. The events may call Send, which leaves more to do; the loop does that too.
+// Ends every public method. The events may call Send, which leaves more to do; the loop does that
+// too.
 void Links::RunDue() {
   if (running_due_) return;
   running_due_ = true;

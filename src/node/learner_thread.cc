@@ -135,8 +135,8 @@ void LearnerThread::TrainPhase() {
     progress_.train_loss += (first ? 1.0 : kNewestLoss) * (loss - progress_.train_loss);
   }
   next_ = learner_.Trained(end, done);
-  // Where nodes share cores, peers get their turn after a round and not after a time slice of many: what they
-  // answer is younger. Alone on a core this costs a system call.
+  // Where nodes share cores, peers get their turn after a round and not after a time slice of many:
+  // what they answer is younger. Alone on a core this costs a system call.
   std::this_thread::yield();
 }
 

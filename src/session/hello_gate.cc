@@ -20,7 +20,8 @@ std::string Range(std::uint32_t from, std::uint32_t to) {
   return from == to ? std::to_string(from) : std::to_string(from) + " to " + std::to_string(to);
 }
 
-// "mlp 12-32-4 against 12-64-4": the first word once when both have it; fingerprints when the texts agree.
+// "mlp 12-32-4 against 12-64-4": the first word once when both have it; fingerprints when the texts
+// agree.
 std::string AgainstEachOther(const Settings& settings, const wire::Hello& hello) {
   const std::string_view ours = settings.model_summary;
   std::string_view theirs = hello.model_summary;

@@ -23,7 +23,8 @@ std::optional<Message> Outgoing::Push(Message message) {
     queue_.push_back(std::move(message));
     return std::nullopt;
   }
-  // A doubled message (faults) has the same exchange: it stands beside the first and leaves with it.
+  // A doubled message (faults) has the same exchange: it stands beside the first and leaves with
+  // it.
   const auto replaced = [&message](const Message& other) {
     return other.kind == MessageKind::kWeights && other.copy == message.copy &&
            other.exchange != message.exchange;

@@ -29,7 +29,8 @@ wire::Envelope Session::Header(wire::FrameKind kind) const {
   return envelope;
 }
 
-// Returns: whether the frame left. Otherwise the transport is full (blocked_) or the link gone (closed).
+// Returns: whether the frame left. Otherwise the transport is full (blocked_) or the link gone
+// (closed).
 bool Session::Send(wire::Envelope envelope, ByteView body) {
   envelope.body_length = static_cast<std::uint32_t>(body.size());
   envelope.crc = settings_.checksum ? Crc32c(body) : 0;
@@ -80,7 +81,8 @@ void Session::QueueNack(ExchangeId exchange, wire::Nack nack) {
   nacks_.push_back(PendingNack{exchange, std::move(nack)});
 }
 
-// Reports come in batches of half the window: one small frame for several chunks, and the peer never runs dry.
+// Reports come in batches of half the window: one small frame for several chunks, and the peer
+// never runs dry.
 bool Session::CreditDue() const {
   return state_ == State::kReady &&
          taken_ - reported_ >= std::max<std::uint32_t>(1, settings_.credit / 2);

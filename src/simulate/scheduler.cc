@@ -11,7 +11,8 @@ void Scheduler::At(Time time, std::function<void()> action) {
 
 bool Scheduler::RunNext() {
   if (queue_.empty()) return false;
-  // The queue hands out const references only; the event is removed before it runs, because it may add others.
+  // The queue hands out const references only; the event is removed before it runs, because it may
+  // add others.
   Event event = std::move(const_cast<Event&>(queue_.top()));
   queue_.pop();
   now_ = event.time;

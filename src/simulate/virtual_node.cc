@@ -34,7 +34,7 @@ NodeResult VirtualNode::Finish() {
   return result;
 }
 
-// --- What the learner asks ------------------------------------------------------------------------------------
+// --- What the learner asks ---
 
 void VirtualNode::Send(consensus::Message message) {
   links_.SetTime(world_.scheduler.now());
@@ -56,7 +56,7 @@ void VirtualNode::Publish(learner::Snapshot snapshot) {
   }
 }
 
-// --- What the links tell --------------------------------------------------------------------------------------
+// --- What the links tell ---
 
 void VirtualNode::PeerUp(const PeerKey& peer, const wire::Hello&) {
   Notice(consensus::PeerUp{peer});
@@ -95,14 +95,15 @@ void VirtualNode::OnFrame(transport::LinkId link, ByteView frame) {
   ScheduleTick();
 }
 
-// --- Turns ----------------------------------------------------------------------------------------------------
+// --- Turns ---
 
 void VirtualNode::Notice(consensus::Event event) {
   events_.push_back(std::move(event));
   WakeUp();
 }
 
-// The learner is never entered from within its own calls or those of the links: its turn is an event of its own.
+// The learner is never entered from within its own calls or those of the links: its turn is an
+// event of its own.
 void VirtualNode::WakeUp() {
   if (woken_) return;
   woken_ = true;
@@ -164,7 +165,8 @@ void VirtualNode::TrainOne(std::uint32_t done, std::uint32_t batches) {
 }
 
 void VirtualNode::Trained(std::uint32_t batches) {
-  // What happened meanwhile is told first: the sends at the end of the phase go to the peers of now.
+  // What happened meanwhile is told first: the sends at the end of the phase go to the peers of
+  // now.
   while (!events_.empty()) HandleNextEvent();
   training_ = false;
   Follow(learner_.Trained(world_.scheduler.now(), batches));

@@ -1,4 +1,5 @@
-// What the listening and the dialling half share: settings, keys, counters, and what must be told to the sink.
+// What the listening and the dialling half share: settings, keys, counters, and what must be told
+// to the sink.
 #pragma once
 
 #include <atomic>

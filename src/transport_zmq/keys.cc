@@ -182,7 +182,8 @@ Result<KeyPair> LoadOrCreateKeys(const std::string& path) {
     if (errno == EACCES) return System(ErrorCode::kNoPermission, path, "open");
     if (errno != ENOENT) return System(ErrorCode::kIo, path, "open");
   }
-  // Written beside and then linked, so that a crash leaves no half of a key and no other process loses its own.
+  // Written beside and then linked, so that a crash leaves no half of a key and no other process
+  // loses its own.
   const std::string beside = path + ".new." + std::to_string(::getpid());
   ::unlink(beside.c_str());
   const File file(

@@ -11,8 +11,8 @@ using transport::LinkId;
 using transport::SendResult;
 using transport::Sink;
 
-// libzmq's own routing ids; what a peer chose itself looks different, or is taken for one of these at its own
-// cost: an id in use is refused by libzmq.
+// libzmq's own routing ids; what a peer chose itself looks different, or is taken for one of these
+// at its own cost: an id in use is refused by libzmq.
 constexpr std::size_t kOwnIdSize = 5;
 constexpr std::size_t kMaxBurials = 4096;
 constexpr Duration kMinPause = std::chrono::milliseconds(10);
@@ -85,8 +85,8 @@ void Listener::Disconnected(int fd) {
 void Listener::AcceptFailed(int error, Time now) {
   if (!NoDescriptor(error) || rebind_at_ != kNever) return;
   ++core_.counters.accept_failures;
-  // Without a descriptor libzmq tries again at once and for ever. Connections that are nobody's link yet give
-  // theirs back; unbinding, the last resort, would end all links too.
+  // Without a descriptor libzmq tries again at once and for ever. Connections that are nobody's
+  // link yet give theirs back; unbinding, the last resort, would end all links too.
   bool relieved = false;
   for (auto& [fd, connection] : connections_) {
     if (connection.named || connection.cut_at == Time::min()) continue;
@@ -295,7 +295,8 @@ SendResult Listener::Send(LinkId link, ByteView header, ByteView body) {
     core_.downs.emplace_back(link, "connection ended");
     return SendResult::kGone;
   }
-  // The route has room now, so this part is taken, or dropped with a route that ends in this moment.
+  // The route has room now, so this part is taken, or dropped with a route that ends in this
+  // moment.
   SendFrame(router_, header, body);
   return SendResult::kSent;
 }

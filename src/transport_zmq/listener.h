@@ -30,7 +30,8 @@ class Listener {
   void* monitor() const { return monitor_.get(); }
 
   void ReadMonitor(Time now);
-  // Hands at most `most` messages to the sink. Returns: how many there were; fewer than `most`: no more.
+  // Hands at most `most` messages to the sink. Returns: how many there were; fewer than `most`: no
+  // more.
   int Read(transport::Sink& sink, Time now, int most);
   // Ends the links whose connections ended; call when Read found the socket empty.
   void EndLinks(transport::Sink& sink);

@@ -1,4 +1,5 @@
-// Name look-ups on a thread of their own: within libzmq one dead name server would stall every connection.
+// Name look-ups on a thread of their own: within libzmq one dead name server would stall every
+// connection.
 #pragma once
 
 #include <map>
@@ -11,12 +12,12 @@
 
 namespace covey::transport_zmq {
 
-// All numeric addresses of a name, in the system's order of preference; blocks for as long as the system takes.
-// Empty with `problem` filled in when there is none.
+// All numeric addresses of a name, in the system's order of preference; blocks for as long as the
+// system takes. Empty with `problem` filled in when there is none.
 std::vector<std::string> LookUp(const std::string& name, std::string* problem);
 
-// Thread: one. The thread behind it is started by the first question and left behind at the end, because a look-up
-// can't be interrupted; it holds nothing but its own queue.
+// Thread: one. The thread behind it is started by the first question and left behind at the end,
+// because a look-up can't be interrupted; it holds nothing but its own queue.
 class Resolver {
  public:
   // An answer older than this is given once more and renewed meanwhile.

@@ -137,8 +137,9 @@ void SetDialling(Socket& dealer, const Settings& settings, const KeyPair& own,
                  const PeerKey& server) {
   SetCommon(dealer, settings);
   dealer.Set(ZMQ_CONNECT_TIMEOUT, Milliseconds(settings.connect_timeout));
-  // libzmq's own reconnecting has jitter or back-off, not both, and stops for good after an error of protocol or
-  // authentication. So it is off, and the supervisor makes a new socket after every loss.
+  // libzmq's own reconnecting has jitter or back-off, not both, and stops for good after an error
+  // of protocol or authentication. So it is off, and the supervisor makes a new socket after every
+  // loss.
   dealer.Set(ZMQ_RECONNECT_IVL, -1);
   if (settings.curve) {
     dealer.SetKey(ZMQ_CURVE_SERVERKEY, server.bytes.data());

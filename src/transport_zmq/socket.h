@@ -76,7 +76,8 @@ class Monitor {
   explicit operator bool() const { return static_cast<bool>(socket_); }
   void* get() const { return socket_.get(); }
   bool Next(MonitorEvent* event);
-  // Requires: called before `watched` is closed; an event without a reader would block the I/O thread for ever.
+  // Requires: called before `watched` is closed; an event without a reader would block the I/O
+  // thread for ever.
   void Stop(Socket& watched);
 
  private:
@@ -90,7 +91,8 @@ void SetListening(Socket& router, const Settings& settings);
 void SetDialling(Socket& dealer, const Settings& settings, const KeyPair& own,
                  const PeerKey& server);
 
-// What libzmq may be sent at most in one frame: ours, and what CURVE adds, and a margin for its handshake.
+// What libzmq may be sent at most in one frame: ours, and what CURVE adds, and a margin for its
+// handshake.
 std::int64_t MaxMessageSize();
 
 }  // namespace covey::transport_zmq

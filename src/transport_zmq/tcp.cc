@@ -14,7 +14,8 @@
 namespace covey::transport_zmq {
 namespace {
 
-// A duplicate for the length of one look, so that what is looked at can't be closed and replaced meanwhile.
+// A duplicate for the length of one look, so that what is looked at can't be closed and replaced
+// meanwhile.
 class Duplicate {
  public:
   explicit Duplicate(int fd) : fd_(::fcntl(fd, F_DUPFD_CLOEXEC, 0)) {}

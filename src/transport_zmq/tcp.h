@@ -1,7 +1,8 @@
-// A look from outside at the TCP connections that libzmq owns: their peer, what they consumed, and an end to them.
+// A look from outside at the TCP connections that libzmq owns: their peer, what they consumed, and
+// an end to them.
 //
-// libzmq buffers an unfinished multipart message without bound and can't drop a peer of a ROUTER. But the
-// connections are descriptors of this process, and the socket monitor names them.
+// libzmq buffers an unfinished multipart message without bound and can't drop a peer of a ROUTER.
+// But the connections are descriptors of this process, and the socket monitor names them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ class TcpConnection {
   static std::optional<TcpConnection> Of(int fd);
 
   int fd() const { return fd_; }
-  // The kernel's number for this connection, never used again; the descriptor may be another one's by now.
+  // The kernel's number for this connection, never used again; the descriptor may be another one's
+  // by now.
   std::uint64_t id() const { return cookie_; }
   const std::string& peer() const { return peer_; }  // "tcp://127.0.0.1:41873"
 

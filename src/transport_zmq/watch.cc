@@ -19,7 +19,8 @@ void Watch::Add(const TcpConnection& connection) {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLONESHOT;
   event.data.u64 = connection.id();
-  // The kernel forgets a closed descriptor by itself; a number that came back is a new registration.
+  // The kernel forgets a closed descriptor by itself; a number that came back is a new
+  // registration.
   if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, connection.fd(), &event) != 0) {
     ::epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.fd(), &event);
   }

@@ -1,12 +1,12 @@
 // Finds connections that fill libzmq's memory with a message that never ends.
 //
-// libzmq keeps the parts of a multipart message unread until the last one; its high-water mark counts whole
-// messages, so one message may be of any size. Our frames come alone. So a connection that consumed more than a
-// few frames' worth of bytes since a moment when everything complete had been read, and brought no frame, is
-// cut.
+// libzmq keeps the parts of a multipart message unread until the last one; its high-water mark
+// counts whole messages, so one message may be of any size. Our frames come alone. So a connection
+// that consumed more than a few frames' worth of bytes since a moment when everything complete had
+// been read, and brought no frame, is cut.
 //
-// An idle connection costs nothing: epoll reports its first byte after a rest, and only then is it looked at
-// every kInterval, until it rests again.
+// An idle connection costs nothing: epoll reports its first byte after a rest, and only then is it
+// looked at every kInterval, until it rests again.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
-// Who may connect: the set of allowed keys and the thread that answers libzmq's ZAP requests from it.
+// Who may connect: the set of allowed keys and the thread that answers libzmq's ZAP requests from
+// it.
 //
-// Source: ZeroMQ RFC 27 (ZAP 1.0). Where we differ: 400 only while the address still has a token, else 300, which
-// libzmq turns into a silent disconnect.
+// Source: ZeroMQ RFC 27 (ZAP 1.0). Where we differ: 400 only while the address still has a token,
+// else 300, which libzmq turns into a silent disconnect.
 #pragma once
 
 #include <atomic>

@@ -63,7 +63,8 @@ std::uint64_t RandomSeed() {
   return (std::uint64_t{device()} << 32) | device();
 }
 
-// zmq_ctx_term waits for what lingers, and for ever for what hangs; this waits until `deadline` at most.
+// zmq_ctx_term waits for what lingers, and for ever for what hangs; this waits until `deadline` at
+// most.
 void Terminate(void* context, Duration deadline) {
   struct State {
     std::mutex mutex;
@@ -120,7 +121,8 @@ class ZmqTransport::Impl {
   std::uint64_t keys_seen_ = 0;
   bool more_ = false;     // the last Poll left frames behind
   bool drained_ = false;  // the running Poll saw every socket empty
-  // What zmq_poll waits for: waker, watch, listener and its monitor, then two for each open dialler.
+  // What zmq_poll waits for: waker, watch, listener and its monitor, then two for each open
+  // dialler.
   std::vector<zmq_pollitem_t> items_;
   std::vector<std::size_t> item_of_;  // dialler -> its first item; 0: none
   std::size_t turn_ = 0;
@@ -160,8 +162,8 @@ Status ZmqTransport::Impl::Open() {
 }
 
 ZmqTransport::Impl::~Impl() {
-  // Sockets by the thread that owns them, then the ZAP thread's, then the context: any other order can wait for
-  // ever.
+  // Sockets by the thread that owns them, then the ZAP thread's, then the context: any other order
+  // can wait for ever.
   for (const auto& dialler : diallers_) dialler->Stop(core_.settings.linger);
   listener_.Stop(core_.settings.linger);
   zap_.Stop();
@@ -276,7 +278,8 @@ bool ZmqTransport::Impl::ReadMonitors(Sink& sink, Time now) {
 }
 
 void ZmqTransport::Impl::ReadFrames(Sink& sink, Time now, bool all) {
-  // Sources take turns of a few frames, another one first each time, until all are empty or enough was read.
+  // Sources take turns of a few frames, another one first each time, until all are empty or enough
+  // was read.
   std::vector<std::size_t> ready;  // 0: the listener; i + 1: dialler i
   if (listener_.open() && (all || items_[2].revents != 0)) ready.push_back(0);
   for (std::size_t i = 0; i < item_of_.size(); ++i) {

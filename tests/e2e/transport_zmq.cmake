@@ -1,4 +1,5 @@
-# Transports of one process against each other and against hostile clients, over real loopback sockets.
+# Transports of one process against each other and against hostile clients, over real loopback
+# sockets.
 file(GLOB transport_zmq_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/transport_zmq/*_test.cc)
 add_executable(e2e_transport_zmq_test ${transport_zmq_tests})
 target_include_directories(e2e_transport_zmq_test PRIVATE

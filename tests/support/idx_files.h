@@ -1,4 +1,5 @@
-// Small synthetic data sets as IDX files in a folder of their own, for tests that open data as a node does.
+// Small synthetic data sets as IDX files in a folder of their own, for tests that open data as a
+// node does.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -56,8 +57,9 @@ inline void WriteIdx(const std::string& path, const std::vector<std::uint32_t>& 
              static_cast<std::streamsize>(bytes.size()));
 }
 
-// Writes `<prefix>-images` and `<prefix>-labels`: Gaussian clouds around one centre for each class. Sets with the
-// same number of features and classes share their centres, so one can be the test set of another.
+// Writes `<prefix>-images` and `<prefix>-labels`: Gaussian clouds around one centre for each class.
+// Sets with the same number of features and classes share their centres, so one can be the test set
+// of another.
 inline void WriteSyntheticSet(const std::string& prefix, const SyntheticSet& set) {
   Stream centres(99, 0, Purpose::kTest);
   std::vector<double> centre(set.classes * set.features);

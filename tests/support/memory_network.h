@@ -1,5 +1,5 @@
-// A network in memory for tests: links are pairs of queues, events arrive one by one in the order that a stream
-// draws (or round robin), in order on each link.
+// A network in memory for tests: links are pairs of queues, events arrive one by one in the order
+// that a stream draws (or round robin), in order on each link.
 #pragma once
 
 #include <algorithm>

@@ -9,8 +9,9 @@
 
 namespace covey::consensus {
 
-// When the FIFO is drained. Algorithm 1 drains it at the end of a round; an answer then waits for up to a round at
-// each side, and averages what is a round old. Between mini-batches it waits for one of N.
+// When the FIFO is drained. Algorithm 1 drains it at the end of a round; an answer then waits for
+// up to a round at each side, and averages what is a round old. Between mini-batches it waits for
+// one of N.
 enum class DrainAt : std::uint8_t { kRound, kBatch };
 
 struct Settings {

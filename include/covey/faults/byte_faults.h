@@ -1,7 +1,8 @@
 // A transport that damages what passes through it: flips bits, cuts links, limits the rate.
 //
-// Throttle (token bucket): a frame leaves when the bucket is not empty and takes its size from it, also into
-// debt; the bucket fills with `throttle` bytes a second up to one second's worth. Otherwise Send says kFull.
+// Throttle (token bucket): a frame leaves when the bucket is not empty and takes its size from it,
+// also into debt; the bucket fills with `throttle` bytes a second up to one second's worth.
+// Otherwise Send says kFull.
 // Thread: as transport::Transport.  Determinism: a function of the stream, the calls and SetTime.
 #pragma once
 

@@ -1,7 +1,8 @@
 // Decides the fate of outgoing messages: lost, doubled, late.
 //
-// Determinism: a function of the stream and of the sequence of kinds. Two numbers are taken for every message
-// whatever the rates are, so runs with the same seed and different rates lose comparable messages.
+// Determinism: a function of the stream and of the sequence of kinds. Two numbers are taken for
+// every message whatever the rates are, so runs with the same seed and different rates lose
+// comparable messages.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The state of a run as a display shows it, and its text: pure functions of what observers were told.
+// The state of a run as a display shows it, and its text: pure functions of what observers were
+// told.
 #pragma once
 
 #include <cstdint>

@@ -21,12 +21,14 @@ struct ExitStatus {
   std::string Text() const;  // "exit code 78", "signal 9 (Killed)"
 };
 
-// A running or ended child. Its standard output is read here; standard error goes to a file; standard input is
-// empty. It leads a process group of its own, so that Ctrl-C reaches only the harness, which then ends it in order.
+// A running or ended child. Its standard output is read here; standard error goes to a file;
+// standard input is empty. It leads a process group of its own, so that Ctrl-C reaches only the
+// harness, which then ends it in order.
 //
-// Lifetime: the child gets SIGKILL when the *thread* that started it ends (prctl PR_SET_PDEATHSIG), whatever ended
-// that thread; so start children on a thread that lives as long as they shall. The destructor kills and reaps.
-// Signals go only to a pid that was not reaped yet, so never to a stranger that got the number later.
+// Lifetime: the child gets SIGKILL when the *thread* that started it ends (prctl PR_SET_PDEATHSIG),
+// whatever ended that thread; so start children on a thread that lives as long as they shall. The
+// destructor kills and reaps. Signals go only to a pid that was not reaped yet, so never to a
+// stranger that got the number later.
 // Thread: one.
 class Child {
  public:
@@ -35,7 +37,8 @@ class Child {
     std::string log;                     // standard error is appended to this file
   };
 
-  // Errors: kCantCreate when the log or the process can't be made; kUnavailable when the program can't be executed.
+  // Errors: kCantCreate when the log or the process can't be made; kUnavailable when the program
+  // can't be executed.
   static Result<Child> Start(const Command& command);
 
   Child(Child&& other) noexcept;
@@ -46,8 +49,8 @@ class Child {
 
   pid_t pid() const { return pid_; }
 
-  // Returns: the next whole line of its output, without its newline, waiting at most `at_most`; nothing when none
-  // came or the output has ended. Lines longer than 4096 bytes are cut.
+  // Returns: the next whole line of its output, without its newline, waiting at most `at_most`;
+  // nothing when none came or the output has ended. Lines longer than 4096 bytes are cut.
   std::optional<std::string> ReadLine(Duration at_most);
 
   // Returns: how it ended, or nothing while it runs. Reaps.
@@ -70,7 +73,8 @@ class Child {
   std::optional<ExitStatus> ended_;
 };
 
-// Returns: the path of `name` beside this process' own executable. Errors: kUnavailable when it is not there.
+// Returns: the path of `name` beside this process' own executable. Errors: kUnavailable when it is
+// not there.
 Result<std::string> ProgramBeside(const std::string& name);
 
 }  // namespace covey::harness

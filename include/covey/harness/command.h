@@ -16,9 +16,11 @@ struct Command {
   bool json = false;   // summary.json on standard output instead of the table
 };
 
-// Runs the experiment; progress and messages go to standard error, results to standard output and to the run's folder.
-// `stop` becomes true when the user wants it to end; what there is by then is written.
-// Returns: the exit code: 0 done and everything expected holds; 1 not; 130 interrupted; else that of the error.
+// Runs the experiment; progress and messages go to standard error, results to standard output and
+// to the run's folder. `stop` becomes true when the user wants it to end; what there is by then is
+// written.
+// Returns: the exit code: 0 done and everything expected holds; 1 not; 130 interrupted; else that
+// of the error.
 // Thread: the main one (children die with it).
 int Run(const Command& command, const std::atomic<bool>& stop);
 

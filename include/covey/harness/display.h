@@ -23,8 +23,8 @@ struct DisplayOptions {
   Duration line_every = std::chrono::seconds(3);
 };
 
-// Returns: kTerminal when `fd` is a terminal that can move its cursor (TERM is set and not "dumb"); colour unless
-// NO_COLOR is set to anything.
+// Returns: kTerminal when `fd` is a terminal that can move its cursor (TERM is set and not "dumb");
+// colour unless NO_COLOR is set to anything.
 DisplayOptions DetectDisplay(int fd);
 
 // Thread: any, several at once.

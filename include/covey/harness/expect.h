@@ -17,8 +17,8 @@ struct Verdict {
   bool holds = false;
 };
 
-// Judges every expectation that is set, in the order of the file's documentation. A figure that was not measured
-// (a control that did not run, an interrupted run) or is not a number does not hold.
+// Judges every expectation that is set, in the order of the file's documentation. A figure that was
+// not measured (a control that did not run, an interrupted run) or is not a number does not hold.
 std::vector<Verdict> Judge(const config::Expect& expect, const Outcome& outcome);
 
 // True for no verdicts.

@@ -9,8 +9,9 @@
 
 namespace covey::harness {
 
-// Returns: the results of nodes and controls side by side, what was lost, rates, memory, notes, and the expectations
-// with what was got; several lines of at most 100 columns (but for notes), each with a newline.
+// Returns: the results of nodes and controls side by side, what was lost, rates, memory, notes, and
+// the expectations with what was got; several lines of at most 100 columns (but for notes), each
+// with a newline.
 std::string FinalTable(const Outcome& outcome, const std::vector<Verdict>& verdicts);
 
 }  // namespace covey::harness

@@ -29,11 +29,12 @@ struct Options {
 
 // Expectations on a control that `controls` switches off are no longer part of the experiment.
 // Returns: the names of those ("gain_over_isolated"), for a message.
-// Errors: kUsage naming the option, what was got and what is wanted; kConfig when the experiment that results
-// contradicts itself. `experiment` is unchanged then.
+// Errors: kUsage naming the option, what was got and what is wanted; kConfig when the experiment
+// that results contradicts itself. `experiment` is unchanged then.
 Result<std::vector<std::string>> Apply(const Options& options, config::Experiment& experiment);
 
-// Returns: a command line that repeats the run: the file, every option that was given, and the seed in any case.
+// Returns: a command line that repeats the run: the file, every option that was given, and the seed
+// in any case.
 std::string RepeatCommand(const std::string& file, const Options& options, std::uint64_t seed);
 
 // The settings that a reader of a report asks for first.

@@ -1,8 +1,10 @@
 // What one run of an experiment gave: the figures from which summary, tables and report are made.
 //
-// Every figure of quality is taken on the common validation or test set. `best` is the model of a node at its best
-// evaluation on the validation set (the settled model competes), `last` is the model that it ended with.
-// Units: accuracy in [0, 1]; loss in nats; epochs of the node's own shard; seconds since the start of the run.
+// Every figure of quality is taken on the common validation or test set. `best` is the model of a
+// node at its best evaluation on the validation set (the settled model competes), `last` is the
+// model that it ended with.
+// Units: accuracy in [0, 1]; loss in nats; epochs of the node's own shard; seconds since the start
+// of the run.
 // Thread: plain data.
 #pragma once
 
@@ -33,7 +35,8 @@ struct Point {
   Score validation;
 };
 
-// A model that was selected (best or last), measured on both sets. A set that the experiment does not have is absent.
+// A model that was selected (best or last), measured on both sets. A set that the experiment does
+// not have is absent.
 // Invariant: at least one is there.
 struct Selected {
   double epoch = 0;
@@ -97,7 +100,8 @@ struct Outcome {
   double wall_seconds = 0;
   // Over the consensus nodes together, from first to last training batch.
   double samples_per_second = 0;
-  // Mean of ||x_i - mean(x)||, divided by ||mean(x)||, over the settled models; absent below two of them.
+  // Mean of ||x_i - mean(x)||, divided by ||mean(x)||, over the settled models; absent below two of
+  // them.
   std::optional<double> spread;
   std::vector<NodeOutcome> runs;   // by group, then by index
   std::vector<std::string> notes;  // what a reader must know: nodes that died, messages refused
@@ -142,8 +146,9 @@ struct Band {
   Score high;  // largest
 };
 
-// The nodes' validation curves on common epochs, linear between evaluations; an epoch is left out where fewer
-// than half of the nodes have a value. At most `points` of them, evenly chosen; the last is always kept.
+// The nodes' validation curves on common epochs, linear between evaluations; an epoch is left out
+// where fewer than half of the nodes have a value. At most `points` of them, evenly chosen; the
+// last is always kept.
 // Requires: points >= 2.
 std::vector<Band> MeanCurve(const Outcome& outcome, Group group, std::size_t points = 200);
 

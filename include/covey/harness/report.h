@@ -9,8 +9,8 @@
 
 namespace covey::harness {
 
-// Returns: the page. Sections without data are left out; every text from outside is escaped. It follows the
-// reader's light or dark scheme and prints in light colours.
+// Returns: the page. Sections without data are left out; every text from outside is escaped. It
+// follows the reader's light or dark scheme and prints in light colours.
 // Thread: pure function.
 std::string ReportHtml(const Outcome& outcome, const std::vector<Verdict>& verdicts);
 

@@ -15,9 +15,9 @@ namespace covey::harness {
 struct RunFolder {
   std::string path;
 
-  // `out` set: that folder, made when missing; it must not hold another run. Else "runs/<UTC time>-<name>" below
-  // the working folder, "-2" and so on appended when it is taken, and the link runs/latest moved to it.
-  // Characters that file names don't like become "-".
+  // `out` set: that folder, made when missing; it must not hold another run. Else "runs/<UTC
+  // time>-<name>" below the working folder, "-2" and so on appended when it is taken, and the link
+  // runs/latest moved to it. Characters that file names don't like become "-".
   // Errors: kCantCreate.
   static Result<RunFolder> Make(const std::string& out, const std::string& name);
 

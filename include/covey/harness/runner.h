@@ -40,12 +40,13 @@ struct ProcessOptions {
   std::string folder;   // nodes/<i>/ is made below it
 };
 
-// Starts one daemon for each node, follows them until all that live are done, ends them, and collects. A daemon that
-// dies is noted and the others go on. Ends early, with what there is, once the observer says so.
+// Starts one daemon for each node, follows them until all that live are done, ends them, and
+// collects. A daemon that dies is noted and the others go on. Ends early, with what there is, once
+// the observer says so.
 //
 // Requires: called on a thread that lives as long as the run (see Child).
-// Errors: kConfig from the expansion, kCantCreate for folders, kUnavailable when a daemon can't be started (with the
-// last lines of its log) or none gets ready. No child is left in any case.
+// Errors: kConfig from the expansion, kCantCreate for folders, kUnavailable when a daemon can't be
+// started (with the last lines of its log) or none gets ready. No child is left in any case.
 Result<FleetOutcome> RunProcesses(const config::Experiment& experiment,
                                   const ProcessOptions& options, Observer& observer);
 
@@ -54,9 +55,9 @@ Result<FleetOutcome> RunProcesses(const config::Experiment& experiment,
 Result<FleetOutcome> RunVirtual(const config::Experiment& experiment, Group group,
                                 Observer& observer);
 
-// The whole experiment: its nodes in its mode, then its controls, each on a thread of its own (in virtual mode all
-// at once). `processes` counts in process mode only. The settings, notes, command and description of the outcome
-// are left to the caller.
+// The whole experiment: its nodes in its mode, then its controls, each on a thread of its own (in
+// virtual mode all at once). `processes` counts in process mode only. The settings, notes, command
+// and description of the outcome are left to the caller.
 Result<Outcome> RunExperiment(const config::Experiment& experiment, const ProcessOptions& processes,
                               Observer& observer, std::optional<Model>& best);
 

@@ -17,7 +17,8 @@ class Exchanges {
  public:
   Exchanges(std::size_t limit, Duration age) : limit_(limit), age_(age) {}
 
-  // A WEIGHTS that wants a reply goes to `peer`. Adding it again (a doubled message) changes nothing.
+  // A WEIGHTS that wants a reply goes to `peer`. Adding it again (a doubled message) changes
+  // nothing.
   void Add(Time now, const PeerKey& peer, ExchangeId exchange);
   // Returns: whether `peer` may answer `exchange` now.
   session::Expected Find(Time now, const PeerKey& peer, ExchangeId exchange) const;

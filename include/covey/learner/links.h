@@ -3,12 +3,12 @@
 //   network -> Transport -> (ByteFaults) -> Session, one a link -> LinkEvents -> FIFO
 //   core -> Send -> MessageFaults -> Session -> (ByteFaults) -> Transport -> network
 //
-// A peer is up while it has a ready link. With two links to one life of a peer (both dialled each other) both
-// sides use the one that the smaller key dialled, and go over to the other one when it dies. A hello of a newer
-// life of a peer closes the links of the older one.
+// A peer is up while it has a ready link. With two links to one life of a peer (both dialled each
+// other) both sides use the one that the smaller key dialled, and go over to the other one when it
+// dies. A hello of a newer life of a peer closes the links of the older one.
 // Limits: links, links of one key, exchanges remembered, delayed messages, bytes under reassembly.
-// Thread: one, that of the transport.  Determinism: peers and links are walked in key and id order; a function
-// of the settings and the calls.
+// Thread: one, that of the transport.  Determinism: peers and links are walked in key and id order;
+// a function of the settings and the calls.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@
 
 namespace covey::learner {
 
-// Called from within the methods of Links; may call Send, Busy and AskToJoin, nothing else. PeerUp, PeerDown,
-// Nacked and JoinAsked come when the method that caused them is about to return, in the order of their causes,
-// so that a Send from within one never runs into another.
+// Called from within the methods of Links; may call Send, Busy and AskToJoin, nothing else. PeerUp,
+// PeerDown, Nacked and JoinAsked come when the method that caused them is about to return, in the
+// order of their causes, so that a Send from within one never runs into another.
 class LinkEvents {
  public:
   virtual ~LinkEvents() = default;
@@ -42,8 +42,9 @@ class LinkEvents {
   virtual void PeerDown(const PeerKey& peer, const std::string& reason) = 0;
   // A message that passed every gate before the FIFO.
   virtual void Deliver(consensus::Message message) = 0;
-  // A WEIGHTS of ours will not be answered: refused by the peer, overtaken by a newer one (kReplaced), or its
-  // link was down (kLinkLost). Only for exchanges that wanted a reply; each at most once.
+  // A WEIGHTS of ours will not be answered: refused by the peer, overtaken by a newer one
+  // (kReplaced), or its link was down (kLinkLost). Only for exchanges that wanted a reply; each at
+  // most once.
   virtual void Nacked(const PeerKey& peer, ExchangeId exchange, wire::Reason reason) = 0;
   virtual void JoinAsked(const PeerKey& peer) = 0;
   // A link that will not exchange anything, once a link; `text` is printable and bounded.
@@ -106,7 +107,8 @@ class Links final : public transport::Sink, private session::Host {
   Time Tick();
 
   // To message.peer. A peer that is not up: counted, and Nacked for WEIGHTS.
-  // Requires: payload of EncodedSize(encoding, vector_size) bytes; exchange ids unique for this life.
+  // Requires: payload of EncodedSize(encoding, vector_size) bytes; exchange ids unique for this
+  // life.
   void Send(consensus::Message message);
   // Answers a received message that the FIFO did not keep.
   void Busy(const consensus::Message& evicted);

@@ -1,4 +1,5 @@
-// Reassembly of the one message that is under way on a link. Gates are the session's; this holds the bytes.
+// Reassembly of the one message that is under way on a link. Gates are the session's; this holds
+// the bytes.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +21,12 @@ class Incoming {
   Time started() const { return started_; }
   Time progress() const { return progress_; }  // last chunk, or BEGIN
 
-  // Requires: not active; begin.total and chunk have passed their gates. The buffer comes with the first chunk.
+  // Requires: not active; begin.total and chunk have passed their gates. The buffer comes with the
+  // first chunk.
   void Start(Time now, const wire::Envelope& envelope, const wire::Begin& begin);
 
-  // Copies the next chunk. Returns: kOrder when it is not the next one of this message or has another length
-  // than announced; nothing is copied then. Requires: active.
+  // Copies the next chunk. Returns: kOrder when it is not the next one of this message or has
+  // another length than announced; nothing is copied then. Requires: active.
   std::optional<wire::Reason> Take(Time now, const wire::Envelope& envelope, ByteView body);
 
   bool complete() const { return active_ && next_ == envelope_.count; }

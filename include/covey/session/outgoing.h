@@ -1,7 +1,8 @@
 // Messages that wait for one link, and how much of the first has left.
 //
-// Limits: one WEIGHTS and one copy that have not begun (a newer one takes the place of the older: its x is
-// better), a bounded number of DELTAS. The payload is shared with whoever made the message, never copied here.
+// Limits: one WEIGHTS and one copy that have not begun (a newer one takes the place of the older:
+// its x is better), a bounded number of DELTAS. The payload is shared with whoever made the
+// message, never copied here.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,8 @@ class Outgoing {
  public:
   explicit Outgoing(std::size_t max_deltas) : max_deltas_(max_deltas) {}
 
-  // Returns: the message that will not be sent: an older WEIGHTS, or `message` itself, a DELTAS without room.
+  // Returns: the message that will not be sent: an older WEIGHTS, or `message` itself, a DELTAS
+  // without room.
   std::optional<consensus::Message> Push(consensus::Message message);
 
   // Forgets a message that its receiver refused. Returns: whether it was still here.

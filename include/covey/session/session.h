@@ -1,16 +1,17 @@
-// One link to a peer: hello, chunks under credit, gates, reassembly, time-outs. No I/O, no clock, no thread.
+// One link to a peer: hello, chunks under credit, gates, reassembly, time-outs. No I/O, no clock,
+// no thread.
 //
 //   waiting --hello passed--> ready --+--> closed
 //      \---- refused (version, fleet, model, key) --/
 //
-// The dialling side says hello first, the listening side answers. Whoever finds that the other does not fit
-// answers NACK with reason and text instead; nothing is exchanged on that link then.
-// Credit: a peer may have `credit` chunks under way. CREDIT reports how many were taken since the link came up,
-// so that a report which is lost is made good by the next.
+// The dialling side says hello first, the listening side answers. Whoever finds that the other does
+// not fit answers NACK with reason and text instead; nothing is exchanged on that link then.
+// Credit: a peer may have `credit` chunks under way. CREDIT reports how many were taken since the
+// link came up, so that a report which is lost is made good by the next.
 // Limits: one incoming message at a time, its buffer from the host's budget; queues as in Outgoing.
-// Errors: whatever a peer does wrong is counted in Counters::rejected under its own reason. A message that fails
-// a gate is answered NACK and skipped; a peer that breaks the protocol is answered NACK and BYE, and the session
-// closes.
+// Errors: whatever a peer does wrong is counted in Counters::rejected under its own reason. A
+// message that fails a gate is answered NACK and skipped; a peer that breaks the protocol is
+// answered NACK and BYE, and the session closes.
 // Thread: none; the caller serialises.  Determinism: a function of the settings and the calls.
 #pragma once
 
@@ -45,8 +46,8 @@ class Session;
 // Whether a DELTAS may come.
 enum class Expected : std::uint8_t { kNo, kYes, kAnswered };
 
-// What a session asks and tells its owner, who may call Enqueue, AskToJoin and Nack of any session from within,
-// but destroy none.
+// What a session asks and tells its owner, who may call Enqueue, AskToJoin and Nack of any session
+// from within, but destroy none.
 class Host {
  public:
   virtual ~Host() = default;
@@ -54,7 +55,8 @@ class Host {
   virtual transport::SendResult SendFrame(transport::LinkId link, ByteView header,
                                           ByteView body) = 0;
   virtual Expected Expects(const PeerKey& peer, ExchangeId exchange) = 0;
-  // Takes `bytes` for a reassembly buffer from the budget. Returns: false when there is no room now.
+  // Takes `bytes` for a reassembly buffer from the budget. Returns: false when there is no room
+  // now.
   virtual bool Reserve(std::size_t bytes) = 0;
   virtual void Release(std::size_t bytes) = 0;
 

@@ -1,5 +1,5 @@
-// From a node's configuration to what a learner is built from. Daemon and simulator share it, so that both run
-// the same thing.
+// From a node's configuration to what a learner is built from. Daemon and simulator share it, so
+// that both run the same thing.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,11 @@ struct Assembly {
   double until_accuracy = 0;  // on the validation set; 0: not a criterion
 };
 
-// Opens the data and computes what depends on them: epochs become batches, fractions of the run become rounds.
+// Opens the data and computes what depends on them: epochs become batches, fractions of the run
+// become rounds.
 // Requires: config::Check passed, config::FillPaths done.
-// Errors: kNoInput, kData, kNoPermission from the data files; kData when the data don't fit the model (features,
-// classes), the shard is empty, or `until: accuracy` has no validation set.
+// Errors: kNoInput, kData, kNoPermission from the data files; kData when the data don't fit the
+// model (features, classes), the shard is empty, or `until: accuracy` has no validation set.
 Result<Assembly> Assemble(const config::NodeConfig& config, const Identity& identity);
 
 }  // namespace covey::setup

@@ -1,4 +1,5 @@
-// A whole fleet in one process, on a virtual clock: the daemons' learners and links, without sockets or threads.
+// A whole fleet in one process, on a virtual clock: the daemons' learners and links, without
+// sockets or threads.
 //
 // Determinism: same configurations, same build and kernel level: same bits of every model.
 #pragma once
@@ -60,8 +61,10 @@ struct FleetObserver {
   std::function<bool()> interrupted;                 // true: stop and return what there is
 };
 
-// Runs the fleet until every node is done. Nodes with M = 0 are never connected: controls are fleets too.
-// Errors: kData, kNoInput from the data sets; kSoftware when a loss becomes non-finite (says node and batch).
+// Runs the fleet until every node is done. Nodes with M = 0 are never connected: controls are
+// fleets too.
+// Errors: kData, kNoInput from the data sets; kSoftware when a loss becomes non-finite (says node
+// and batch).
 Result<FleetResult> RunFleet(const std::vector<config::NodeConfig>& nodes,
                              const FleetOptions& options, const FleetObserver& observer);
 

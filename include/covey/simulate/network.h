@@ -1,7 +1,8 @@
-// A virtual network: links between nodes of one process, with a delay, in order, on the virtual clock.
+// A virtual network: links between nodes of one process, with a delay, in order, on the virtual
+// clock.
 //
-// Frames pass through the same sessions as in a daemon; losses of whole messages are injected above them by the
-// learner's fault decorator, as in a daemon.
+// Frames pass through the same sessions as in a daemon; losses of whole messages are injected above
+// them by the learner's fault decorator, as in a daemon.
 #pragma once
 
 #include <cstdint>

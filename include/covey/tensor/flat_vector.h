@@ -15,8 +15,8 @@ namespace covey::tensor {
 using VectorView = std::span<float>;
 using ConstVectorView = std::span<const float>;
 
-// A contiguous float32 vector, 64-byte aligned, followed by at least 64 bytes of zero padding that kernels may
-// read (never write). Owns its memory.
+// A contiguous float32 vector, 64-byte aligned, followed by at least 64 bytes of zero padding that
+// kernels may read (never write). Owns its memory.
 class FlatVector {
  public:
   FlatVector() = default;

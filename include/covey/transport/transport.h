@@ -1,7 +1,9 @@
-// The seam between sessions and the network: frames of at most 256 KiB in and out, links up and down.
+// The seam between sessions and the network: frames of at most 256 KiB in and out, links up and
+// down.
 //
-// A link is one connection between two nodes, from the moment the transport can send on it until it is lost;
-// a reconnect is a new link. Implemented over ZeroMQ by transport_zmq and over a virtual network by simulate.
+// A link is one connection between two nodes, from the moment the transport can send on it until it
+// is lost; a reconnect is a new link. Implemented over ZeroMQ by transport_zmq and over a virtual
+// network by simulate.
 #pragma once
 
 #include <compare>
@@ -27,8 +29,8 @@ struct LinkId {
 
 struct LinkInfo {
   LinkId id;
-  // The key that the transport has authenticated (CURVE). Without authentication: empty, and the peer's hello
-  // names it.
+  // The key that the transport has authenticated (CURVE). Without authentication: empty, and the
+  // peer's hello names it.
   std::optional<PeerKey> key;
   bool dialled = false;  // we dialled it; the dialling side says hello first
   std::string address;   // for people: "tcp://127.0.0.1:7420"
@@ -54,7 +56,8 @@ class Sink {
 class Transport {
  public:
   virtual ~Transport() = default;
-  // Sends header and body as one frame; both are copied. Requires: header of kHeaderSize, body <= kMaxBody.
+  // Sends header and body as one frame; both are copied. Requires: header of kHeaderSize, body <=
+  // kMaxBody.
   virtual SendResult Send(LinkId link, ByteView header, ByteView body) = 0;
   // Drops the link; no OnLinkDown follows. A dialled peer is dialled again later.
   virtual void Close(LinkId link) = 0;

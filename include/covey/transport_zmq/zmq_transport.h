@@ -11,8 +11,8 @@
 // authentication are final within libzmq and its own reconnecting has either jitter or back-off,
 // never both.
 //
-// Requires: a limit of open files of 6 max_links + 512; when it is reached all the same, connections
-// that are nobody's link yet are cut first, and listening pauses last.
+// Requires: a limit of open files of 6 max_links + 512; when it is reached all the same,
+// connections that are nobody's link yet are cut first, and listening pauses last.
 //
 // Thread: one at a time; Wake and SetAllowedKeys may be called from any. Helper threads: libzmq's,
 // ZAP, and one for name look-ups (started by the first name).

@@ -20,7 +20,8 @@
 
 namespace covey::wire {
 
-// First frame in both directions of a link; repeated by a newcomer that asks for a copy of the model.
+// First frame in both directions of a link; repeated by a newcomer that asks for a copy of the
+// model.
 struct Hello {
   std::uint32_t protocol_min = kProtocolMin;
   std::uint32_t protocol_max = kProtocolMax;
@@ -67,8 +68,9 @@ class BodyCodec {
   virtual std::vector<std::byte> Encode(const Begin& begin) const = 0;
   virtual std::vector<std::byte> Encode(const Nack& nack) const = 0;
 
-  // Errors: kProtocol for bytes that are no such body, or longer than kMaxStructuredBody. Texts come back
-  // cleaned (CleanText); fields of later versions are ignored. Ranges are for the caller to judge.
+  // Errors: kProtocol for bytes that are no such body, or longer than kMaxStructuredBody. Texts
+  // come back cleaned (CleanText); fields of later versions are ignored. Ranges are for the caller
+  // to judge.
   virtual Result<Hello> DecodeHello(ByteView body) const = 0;
   virtual Result<Begin> DecodeBegin(ByteView body) const = 0;
   virtual Result<Nack> DecodeNack(ByteView body) const = 0;

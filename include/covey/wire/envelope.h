@@ -1,9 +1,11 @@
-// The first 64 bytes of every frame between peers: enough to refuse a wrong peer before parsing anything.
+// The first 64 bytes of every frame between peers: enough to refuse a wrong peer before parsing
+// anything.
 //
 // Layout (little-endian, no padding):
 //    0 magic "CVY1"    4 version u8   5 kind u8    6 flags u16   8 fleet u64    16 session u64   24 exchange u64
 //   32 index u32      36 count u32   40 body length u32   44 CRC-32C of the body   48 model u64   56 zero u64
-// Fields that a kind does not use are zero; receivers ignore them, flags that they don't know, and bytes 56..63.
+// Fields that a kind does not use are zero; receivers ignore them, flags that they don't know, and
+// bytes 56..63.
 //
 //   kind      exchange   index                    count             body
 //   HELLO     -          -                        -                 Hello
@@ -16,8 +18,8 @@
 //   PONG      its nonce  -                        -                 -
 //   BYE       -          -                        -                 -
 //
-// A CHUNK repeats exchange, count and flags of its BEGIN, so that a damaged header is noticed: the CRC covers
-// the body alone.
+// A CHUNK repeats exchange, count and flags of its BEGIN, so that a damaged header is noticed: the
+// CRC covers the body alone.
 #pragma once
 
 #include <array>
@@ -74,8 +76,9 @@ EnvelopeBytes Encode(const Envelope& envelope);
 
 // Reads the header of a whole frame. Never allocates on success.
 // Returns: the envelope; its body is frame.subspan(kEnvelopeSize), exactly body_length bytes.
-// Errors: kProtocol for a frame shorter than an envelope or longer than kMaxFrame, another magic, version 0, or
-// a body length that differs from the frame's. Neither kind nor version is judged here.
+// Errors: kProtocol for a frame shorter than an envelope or longer than kMaxFrame, another magic,
+// version 0, or a body length that differs from the frame's. Neither kind nor version is judged
+// here.
 Result<Envelope> Decode(ByteView frame);
 
 }  // namespace covey::wire

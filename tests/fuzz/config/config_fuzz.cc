@@ -1,4 +1,5 @@
-// Any text as a node file and as an experiment: no crash, no hang, and what is accepted reads back the same.
+// Any text as a node file and as an experiment: no crash, no hang, and what is accepted reads back
+// the same.
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,7 +1,9 @@
-// A script of frames into one session: invariants hold and memory stays bounded whatever a peer sends.
+// A script of frames into one session: invariants hold and memory stays bounded whatever a peer
+// sends.
 //
 // Input, one step after another: a byte that says what comes, then its operands.
-//   0..7  a frame of kind 1..8 whose fields are valid but for those that the next byte (a bit set) spoils
+//   0..7  a frame of kind 1..8 whose fields are valid but for those that the next byte (a bit set)
+//   spoils
 //   8     raw frame: a length byte and that many bytes
 //   9     time goes on by the next byte, in seconds
 //   10    the transport takes no frames / takes them again

@@ -1,4 +1,5 @@
-// Any bytes as each body: no crash, texts within their limits, and what decodes survives another round.
+// Any bytes as each body: no crash, texts within their limits, and what decodes survives another
+// round.
 #include <cstdint>
 #include <cstring>
 

@@ -27,7 +27,8 @@ struct FleetSettings {
   Settings consensus;
 };
 
-// Cores with vectors and mailboxes; a seeded scheduler decides who acts. "Training" adds a drawn vector to x.
+// Cores with vectors and mailboxes; a seeded scheduler decides who acts. "Training" adds a drawn
+// vector to x.
 class CoreFleet {
  public:
   explicit CoreFleet(const FleetSettings& settings)
@@ -98,7 +99,8 @@ class CoreFleet {
     Post(i, Drained{});
   }
 
-  // Every node ends its round at the same time: all M answers to a node were computed against the same x.
+  // Every node ends its round at the same time: all M answers to a node were computed against the
+  // same x.
   void LockStep() {
     for (std::size_t i = 0; i < members_.size(); ++i) Post(i, Trained{1});
     for (const MessageKind kind : {MessageKind::kWeights, MessageKind::kDeltas}) {
@@ -223,7 +225,8 @@ class CoreFleet {
   double lost_deltas_ = 0;
 };
 
-// Section 2 of the design: sum x_i - sum(DELTAS in flight) = sum x_i(0) + sum(updates), whatever interleaves.
+// Section 2 of the design: sum x_i - sum(DELTAS in flight) = sum x_i(0) + sum(updates), whatever
+// interleaves.
 TEST(Averaging, MeanIsPreservedUnderConcurrencyWithoutLoss) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const std::uint32_t sends = 1 + static_cast<std::uint32_t>(seed % 5);
@@ -252,8 +255,8 @@ TEST(Averaging, MeanMovesExactlyByTheLostDeltas) {
   }
 }
 
-// consensus-theory, 4.2: one complete exchange between a random pair multiplies V = sum ||x_i - mean||^2 by
-// 1 - 4 gamma (1 - gamma) / (N - 1) on average.
+// consensus-theory, 4.2: one complete exchange between a random pair multiplies V = sum ||x_i -
+// mean||^2 by 1 - 4 gamma (1 - gamma) / (N - 1) on average.
 TEST(Averaging, SpreadContractsAtTheRateOfTheTheory) {
   constexpr int kFleets = 30;
   constexpr int kExchanges = 60;
@@ -277,7 +280,8 @@ TEST(Averaging, SpreadContractsAtTheRateOfTheTheory) {
   }
 }
 
-// The measurements beside consensus-theory, 4.8: the M replies to one round were all computed against the same x,
+// The measurements beside consensus-theory, 4.8: the M replies to one round were all computed
+// against the same x,
 // so at gamma = 1/2, M = 5 overshoots by 1.5 and diverges; at the default, 1/(M+1), it does not.
 TEST(Averaging, TheDefaultGammaIsStableWhereOneHalfDiverges) {
   const auto contraction = [](std::optional<float> gamma, bool unlimited_receivers) {

@@ -1,5 +1,5 @@
-// Two nodes and thousands of random calls: every delivered message equals one that was sent, an exchange ends at
-// most once, memory stays bounded, and the same seed gives the same run.
+// Two nodes and thousands of random calls: every delivered message equals one that was sent, an
+// exchange ends at most once, memory stays bounded, and the same seed gives the same run.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,4 +1,5 @@
-// Models of any size cross a link, with any credit and any interleaving, and nothing wrong is ever delivered.
+// Models of any size cross a link, with any credit and any interleaving, and nothing wrong is ever
+// delivered.
 #include <gtest/gtest.h>
 
 #include "covey/base/random.h"

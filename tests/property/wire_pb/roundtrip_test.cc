@@ -1,4 +1,5 @@
-// Whatever is written comes back; whatever is read does not crash, and what it gives is within its limits.
+// Whatever is written comes back; whatever is read does not crash, and what it gives is within its
+// limits.
 #include <gtest/gtest.h>
 
 #include <string>

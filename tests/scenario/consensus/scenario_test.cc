@@ -1,5 +1,6 @@
-// Runs tests/scenario/consensus/*.txt: commands to one consensus::Node (lines that begin with '>') and what it
-// answered. `scenario_consensus_test --rewrite` writes the answers anew; read the difference before committing it.
+// Runs tests/scenario/consensus/*.txt: commands to one consensus::Node (lines that begin with '>')
+// and what it answered. `scenario_consensus_test --rewrite` writes the answers anew; read the
+// difference before committing it.
 //
 //   > node KEY=VALUE...                a new node with a vector of two numbers, both zero (settings.h has the keys)
 //   > peer-up P | peer-down P | start | trained N | drained | deadline | wait SECONDS

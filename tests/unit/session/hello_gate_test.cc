@@ -1,4 +1,5 @@
-// Every gate of hello: each case differs from a welcome one in the one thing that the gate looks at.
+// Every gate of hello: each case differs from a welcome one in the one thing that the gate looks
+// at.
 #include "session/hello_gate.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The gates before the FIFO. Each case is a valid message with one thing wrong; it is counted under its own
-// reason, answered, and changes nothing: the next valid message arrives.
+// The gates before the FIFO. Each case is a valid message with one thing wrong; it is counted under
+// its own reason, answered, and changes nothing: the next valid message arrives.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -30,7 +30,8 @@ Settings Small(std::uint8_t number) {
   return settings;
 }
 
-// A victim (b) that is ready, and the frames of one message of node 1 that can be bent before they arrive.
+// A victim (b) that is ready, and the frames of one message of node 1 that can be bent before they
+// arrive.
 struct Attack {
   Attack() : pair(Small(1), Small(2)) {
     CarryAll(pair.a, pair.b);
@@ -67,7 +68,8 @@ struct Attack {
     payload = changed;
   }
 
-  // Counted once under its reason, answered so, nothing delivered or held, and the link still works.
+  // Counted once under its reason, answered so, nothing delivered or held, and the link still
+  // works.
   void ExpectRejected(Reason reason) {
     EXPECT_EQ(pair.b.Rejected(reason), 1u) << wire::Name(reason);
     EXPECT_EQ(pair.b.AllRejected(), 1u);
