@@ -6,7 +6,7 @@ if command -v ccache >/dev/null; then
   export CCACHE_BASEDIR=$root  # a second checkout finds what the first one compiled
 fi
 
-# Configures a preset that has not been configured yet; later ninja does it when a CMake file changes.
+# Configures a preset that has not been configured yet; later ninja does it by itself.
 configure() {
   if [ ! -f "build/$1/build.ninja" ]; then
     cmake --preset "$1" >"build-$1.tmp" 2>&1 || { cat "build-$1.tmp" >&2; exit 1; }

@@ -17,10 +17,10 @@ enum class DrainAt : std::uint8_t { kRound, kBatch };
 struct Settings {
   std::uint32_t batches = 10;  // N: mini-batches of local training in a round, at least 1
   std::uint32_t sends = 1;     // M: WEIGHTS sent in a round; 0 isolates the node (it still answers)
-  std::optional<float> gamma{};  // step of an exchange, (0, 1]; unset: 1/(M+1)
+  std::optional<float> gamma{};     // step of an exchange, (0, 1]; unset: 1/(M+1)
   DrainAt drain = DrainAt::kBatch;  // kRound: Algorithm 1 to the letter
-  bool reply = true;           // answer WEIGHTS with DELTAS
-  bool limit_in_flight = true;  // at most M+1 young own exchanges (node.h)
+  bool reply = true;                // answer WEIGHTS with DELTAS
+  bool limit_in_flight = true;      // at most M+1 young own exchanges (node.h)
   Duration pending_for =
       std::chrono::seconds(60);  // a DELTAS that comes later than this is dropped
   bool join = false;             // copy a peer of the running fleet before averaging

@@ -36,8 +36,8 @@ class Outgoing {
   std::uint32_t next() const { return next_; }  // index of the next chunk
   std::uint32_t count() const { return count_; }
   ByteView chunk() const;  // its bytes
-  bool
-  Advance();  // the next chunk has left; returns true, and drops the message, when it was the last one
+  // The next chunk has left. Returns: whether it was the last one; the message is dropped then.
+  bool Advance();
 
   // Empties the queue. Returns: what has not left as a whole, in order.
   std::vector<consensus::Message> TakeAll();

@@ -41,10 +41,10 @@ class FlatVector {
 
 // One named part of the flat vector: a tensor in row-major order.
 struct Slice {
-  std::string name;                 // "dense1.weight"
-  std::vector<std::size_t> shape;   // {72, 784}
-  std::size_t offset = 0;           // floats from the start
-  std::size_t size = 0;             // product of shape
+  std::string name;                // "dense1.weight"
+  std::vector<std::size_t> shape;  // {72, 784}
+  std::size_t offset = 0;          // floats from the start
+  std::size_t size = 0;            // product of shape
 };
 
 // The slices of a vector in order, contiguous, without gaps.

@@ -2,8 +2,10 @@
 // anything.
 //
 // Layout (little-endian, no padding):
-//    0 magic "CVY1"    4 version u8   5 kind u8    6 flags u16   8 fleet u64    16 session u64   24 exchange u64
-//   32 index u32      36 count u32   40 body length u32   44 CRC-32C of the body   48 model u64   56 zero u64
+//    0 magic "CVY1"   4 version u8       5 kind u8   6 flags u16
+//    8 fleet u64     16 session u64     24 exchange u64
+//   32 index u32     36 count u32       40 body length u32   44 CRC-32C of the body
+//   48 model u64     56 zero u64
 // Fields that a kind does not use are zero; receivers ignore them, flags that they don't know, and
 // bytes 56..63.
 //

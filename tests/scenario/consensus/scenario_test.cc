@@ -2,11 +2,13 @@
 // and what it answered. `scenario_consensus_test --rewrite` writes the answers anew; read the
 // difference before committing it.
 //
-//   > node KEY=VALUE...                a new node with a vector of two numbers, both zero (settings.h has the keys)
+//   > node KEY=VALUE...    a new node with a vector of two zeros (settings.h has the keys)
 //   > peer-up P | peer-down P | start | trained N | drained | deadline | wait SECONDS
-//   > weights P EXCHANGE A B [gamma_max=G] [copy] [no_reply] [training]    a message of peer P (1..9)
+//   > weights P EXCHANGE A B [gamma_max=G] [copy] [no_reply] [training]
 //   > deltas P EXCHANGE A B [training]
 //   > nack P EXCHANGE | join-asked P | pause | resume | settle | stop
+//
+// P is a peer, 1 to 9; A and B are the numbers of its vector.
 #include <gtest/gtest.h>
 
 #include <algorithm>
