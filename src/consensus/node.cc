@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kRemembered = 32;
 // Pending exchanges are also limited in number: the oldest are given up first.
 constexpr std::size_t kMaxPending = 4096;
+// A reply that takes more rounds than this makes the network slow: one exchange less may be in flight.
+constexpr int kSlowReply = 3;
 // Pace of the tail when no training round has been timed, and its bounds.
 constexpr Duration kDefaultPace = std::chrono::milliseconds(50);
 constexpr Duration kMinPace = std::chrono::milliseconds(1);
@@ -114,8 +116,7 @@ void Node::Proceed(Time now, Actions& actions) {
   }
 }
 
-// --- The tail: exchanges without training
-// ---------------------------------------------------------------------
+// --- The tail: exchanges without training ---
 
 void Node::SettlingRound(Time now, Actions& actions) {
   if (settled_ >= settings_.settle_rounds || now - settle_started_ >= settings_.settle_patience) {
@@ -157,8 +158,7 @@ void Node::Finish(Actions& actions) {
   WaitUntil(kNever, actions);
 }
 
-// --- Messages
-// -------------------------------------------------------------------------------------------------
+// --- Messages ---
 
 void Node::On(Time now, const Received& event, Actions& actions) {
   COVEY_CHECK(phase_ == Phase::kDraining || phase_ == Phase::kWaiting, phase_);
@@ -224,8 +224,7 @@ void Node::On(Time now, const Nacked& event, Actions& actions) {
   Answered(now, event.exchange, false, actions);
 }
 
-// --- Peers
-// ----------------------------------------------------------------------------------------------------
+// --- Peers ---
 
 void Node::On(Time now, const PeerUp& event, Actions& actions) {
   const auto place = std::lower_bound(peers_.begin(), peers_.end(), event.peer);
@@ -266,7 +265,7 @@ void Node::SendToRandomPeers(Time now, Actions& actions) {
       ++counters_.without_peer;
       continue;
     }
-    if (settings_.limit_in_flight && YoungInFlight(now) > settings_.sends) {
+    if (settings_.limit_in_flight && YoungInFlight(now) >= InFlightLimit()) {
       ++counters_.held_back;
       continue;
     }
@@ -281,6 +280,11 @@ void Node::SendToRandomPeers(Time now, Actions& actions) {
     pending_.erase(pending_.begin());
     ++counters_.expired;
   }
+}
+
+std::size_t Node::InFlightLimit() const {
+  const bool slow_network = reply_time_ > kSlowReply * round_length_;
+  return slow_network ? std::max(settings_.sends, 1u) : settings_.sends + 1;
 }
 
 std::size_t Node::YoungInFlight(Time now) const {
@@ -300,8 +304,7 @@ void Node::Expire(Time now) {
   }
 }
 
-// --- Time and commands
-// ----------------------------------------------------------------------------------------
+// --- Time and commands ---
 
 void Node::WaitUntil(Time until, Actions& actions) {
   phase_ = Phase::kWaiting;

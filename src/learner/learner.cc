@@ -182,6 +182,7 @@ Snapshot Learner::TakeSnapshot() {
   snapshot.rounds = core_.counters().rounds;
   snapshot.epochs = sampler_.epochs();
   snapshot.state = core_.state();
+  snapshot.settled = core_.settled();
   if (seen_ > 0) {
     snapshot.train_loss = loss_sum_ / static_cast<double>(seen_);
     snapshot.train_accuracy = static_cast<double>(correct_) / static_cast<double>(seen_);

@@ -1,5 +1,6 @@
 #include "covey/learner/scoreboard.h"
 
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -11,6 +12,12 @@ bool Better(const Score& candidate, const Score& best) {
     return candidate.validation.accuracy > best.validation.accuracy;
   }
   return candidate.validation.loss < best.validation.loss;
+}
+
+bool WithinOneError(const Score& candidate, const Score& best) {
+  const double a = best.validation.accuracy;
+  const double n = static_cast<double>(best.validation.samples);
+  return n > 0 && candidate.validation.accuracy >= a - std::sqrt(a * (1 - a) / n);
 }
 
 }  // namespace
@@ -36,7 +43,8 @@ Score Scoreboard::Evaluate(const Snapshot& snapshot) {
   if (!validation_.empty()) {
     score.validation = evaluator_.Run(snapshot.x->view(), train_, validation_);
   }
-  if (!best_ || validation_.empty() || Better(score, *best_)) {
+  const bool wins = best_ && snapshot.settled && WithinOneError(score, *best_);
+  if (!best_ || validation_.empty() || wins || Better(score, *best_)) {
     best_ = score;
     best_x_ = snapshot.x;
   }

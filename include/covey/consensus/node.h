@@ -1,16 +1,24 @@
 // Consensus Learning at one node as a pure state machine: events in, actions out.
 //
 // Equation (Algorithm 1 of Crandall & Webb, "Consensus Driven Learning", arXiv 2005.10300):
-//   repeat N times: x <- trainOnBatch(x);  repeat M times: send (WEIGHTS, x) to a random peer; then
-//   drain U:
+//   repeat N times: x <- trainOnBatch(x)
+//   repeat M times: send (WEIGHTS, x) to a random peer
+//   then drain U:
 //     (WEIGHTS, q) from j:  d <- gamma (q - x);  send (DELTAS, d) to j;  x <- x + d
 //     (DELTAS, d):          x <- x - d
 // Invariant: sum_i x_i - sum(DELTAS in flight) = sum_i x_i(0) + sum(local updates), for any
-// interleaving. Where we differ: exchanges have ids (a DELTAS is applied once, and only while its
-// exchange is pending), gamma falls with M, exchanges in flight are limited, a tail of exchanges
-// without training follows the training. Cost: one pass over x for each received message; no
-// model-sized memory of its own. Thread: none; the caller serialises.  Determinism: a function of
-// settings, stream and the events.
+//   interleaving.
+// Where we differ: exchanges have ids (a DELTAS is applied once, and only while its exchange is
+//   pending), gamma falls with M, the FIFO is drained between mini-batches too (DrainAt), exchanges
+//   in flight are limited, a tail of exchanges without training follows the training.
+// In flight: at most M+1 own exchanges (M where a reply takes more than three rounds) younger than
+//   two rounds or the mean reply time, whichever is longer. Exchanges begun per node and second
+//   times their delay must stay below about 1.4 at gamma = 1/2, or averaging diverges
+//   (Olfati-Saber & Murray 2004, on time delays); rounds alone do not bound that when they are
+//   short against the network. A lost answer never stops a node.
+// Cost: one pass over x for each received message; no model-sized memory of its own.
+// Thread: none; the caller serialises.
+// Determinism: a function of settings, stream and the events.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +42,7 @@ enum class State : std::uint8_t {
   kDone,      // initiates nothing, still answers
 };
 
-// --- Events
-// ---------------------------------------------------------------------------------------------------
+// --- Events ---
 struct Started {};
 // A Train action has ended after `batches` mini-batches. Fewer than asked: a command interrupted it, or, with
 // DrainAt::kBatch, the FIFO holds messages; the rest of the round comes after them.
@@ -75,8 +82,7 @@ struct Commanded {
 using Event = std::variant<Started, Trained, Received, Drained, PeerUp, PeerDown, Nacked, JoinAsked,
                            DeadlineReached, Commanded>;
 
-// --- Actions
-// --------------------------------------------------------------------------------------------------
+// --- Actions ---
 // Train that many mini-batches, then report Trained. Until then no event lends x.
 struct Train {
   std::uint32_t batches = 0;
@@ -151,6 +157,8 @@ class Node {
   bool paused() const { return paused_; }
   const Counters& counters() const { return counters_; }
   const Settings& settings() const { return settings_; }
+  // Whether x has been through rounds of the tail that count.
+  bool settled() const { return settled_ > 0; }
   std::size_t reachable() const { return peers_.size(); }  // size of the set C
   std::size_t pending() const { return pending_.size(); }
 
@@ -189,6 +197,7 @@ class Node {
   void SendCopy(const PeerKey& peer, Actions& actions);
   void WaitUntil(Time until, Actions& actions);
   void Expire(Time now);
+  std::size_t InFlightLimit() const;
   std::size_t YoungInFlight(Time now) const;
 
   Settings settings_;

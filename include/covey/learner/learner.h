@@ -39,6 +39,7 @@ struct Snapshot {
   std::uint64_t rounds = 0;
   double epochs = 0;
   consensus::State state = consensus::State::kTraining;
+  bool settled = false;   // after the tail: averaged with peers that no longer train
   double train_loss = 0;  // mean over the samples since the snapshot before; 0 when there were none
   double train_accuracy = 0;  // the same, measured before each update
 };

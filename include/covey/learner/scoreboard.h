@@ -32,7 +32,10 @@ struct FinalScores {
   std::optional<gradient::Evaluation> last_test;
 };
 
-// Best: highest validation accuracy; of equals the one with the lower loss, then the earlier one.
+// Best: highest validation accuracy; of equals the one with the lower loss, then the earlier one. A settled model
+// wins over an earlier one that is better by less than one standard error, sqrt(a (1 - a) / n): the highest of many
+// evaluations is partly luck, and the settled model is the one that the fleet shares.
+// Source: the one-standard-error rule of Breiman, Friedman, Olshen & Stone 1984, section 3.4.3.
 // Cost: one forward pass over the validation set a score; holds one copy of the best x.
 // Thread: one; in the daemon the evaluator's.
 class Scoreboard {
