@@ -7,61 +7,81 @@ namespace covey::harness {
 
 // Colours are told apart by people who see no red or green; each group also has its own stroke.
 inline constexpr std::string_view kReportStyle = R"css(
-:root { color-scheme: light dark; --paper: #fbfbfa; --card: #ffffff; --ink: #1c2430; --soft: #5b6675;
-  --line: #e3e6ea; --axis: #9aa4b1; --consensus: #1466c9; --monolithic: #3f4a59; --isolated: #c2570c;
+:root { color-scheme: light dark; --paper: #fbfbfa; --card: #ffffff; --ink: #1c2430;
+  --soft: #5b6675; --line: #e3e6ea; --axis: #9aa4b1; --consensus: #1466c9;
+  --monolithic: #3f4a59; --isolated: #c2570c;
   --good: #1a7f4b; --bad: #b3261e; --area: 0.24; }
-@media screen and (prefers-color-scheme: dark) { :root { --paper: #12161c; --card: #1a2029; --ink: #e8ecf1;
-  --soft: #9da8b6; --line: #2b333e; --axis: #657080; --consensus: #6cb0ff; --monolithic: #c9d1db;
+@media screen and (prefers-color-scheme: dark) { :root { --paper: #12161c; --card: #1a2029;
+  --ink: #e8ecf1; --soft: #9da8b6; --line: #2b333e; --axis: #657080;
+  --consensus: #6cb0ff; --monolithic: #c9d1db;
   --isolated: #ff9d57; --good: #5ccf95; --bad: #ff8a80; --area: 0.32; } }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.55 system-ui, -apple-system,
+body { margin: 0; background: var(--paper); color: var(--ink);
+  font: 15px/1.55 system-ui, -apple-system,
   "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif; }
 main { max-width: 1060px; margin: 0 auto; padding: 40px 28px 56px; }
-.eyebrow { color: var(--soft); font-size: 13px; letter-spacing: .08em; text-transform: uppercase; margin: 0; }
+.eyebrow { color: var(--soft); font-size: 13px; letter-spacing: .08em; text-transform: uppercase;
+  margin: 0; }
 h1 { font-size: 30px; line-height: 1.2; margin: 4px 0 10px; }
 h2 { font-size: 18px; margin: 40px 0 12px; }
 .lead { font-size: 17px; max-width: 46em; margin: 0 0 26px; }
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(215px, 1fr)); gap: 12px; }
-.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 14px 16px; }
-.card b { display: block; font-size: 25px; line-height: 1.25; font-weight: 650; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px;
+  padding: 14px 16px; }
+.card b { display: block; font-size: 25px; line-height: 1.25; font-weight: 650;
+  white-space: nowrap; font-variant-numeric: tabular-nums; }
 .card span { color: var(--soft); font-size: 13px; display: block; }
 .card.first b { color: var(--consensus); }
-.verdict { display: inline-block; border-radius: 999px; padding: 2px 12px; font-size: 14px; font-weight: 600;
+.verdict { display: inline-block; border-radius: 999px; padding: 2px 12px; font-size: 14px;
+  font-weight: 600;
   border: 1px solid currentColor; margin-bottom: 18px; }
 .good { color: var(--good); } .bad { color: var(--bad); }
-figure { background: var(--card); border: 1px solid var(--line); border-radius: 10px; margin: 0; padding: 14px 10px 8px; }
+figure { background: var(--card); border: 1px solid var(--line); border-radius: 10px; margin: 0;
+  padding: 14px 10px 8px; }
 figcaption { color: var(--soft); font-size: 13px; padding: 4px 12px 6px; }
 svg { width: 100%; height: auto; display: block; }
 svg text { font-size: 13px; }
-.grid { stroke: var(--line); } .axis { stroke: var(--axis); } .tie { stroke: var(--axis); stroke-width: .8; }
+.grid { stroke: var(--line); } .axis { stroke: var(--axis); }
+.tie { stroke: var(--axis); stroke-width: .8; }
 .tick { fill: var(--soft); font-variant-numeric: tabular-nums; } .label { fill: var(--soft); }
 .name { font-weight: 600; }
 .line { fill: none; stroke-width: 2.4; stroke-linejoin: round; stroke-linecap: round; }
-.line.consensus { stroke: var(--consensus); } .line.monolithic { stroke: var(--monolithic); stroke-dasharray: 7 5; }
+.line.consensus { stroke: var(--consensus); }
+.line.monolithic { stroke: var(--monolithic); stroke-dasharray: 7 5; }
 .line.isolated { stroke: var(--isolated); stroke-dasharray: 1.5 5; stroke-width: 3; }
 .area.consensus { fill: var(--consensus); fill-opacity: var(--area); }
-.dot.consensus, .name.consensus { fill: var(--consensus); } .dot.monolithic, .name.monolithic { fill: var(--monolithic); }
+.dot.consensus, .name.consensus { fill: var(--consensus); }
+.dot.monolithic, .name.monolithic { fill: var(--monolithic); }
 .dot.isolated, .name.isolated { fill: var(--isolated); }
 .dot { stroke: var(--card); stroke-width: 1.5; } .dot.open { fill-opacity: .55; }
-.mean { stroke-width: 2; } .mean.consensus { stroke: var(--consensus); } .mean.monolithic { stroke: var(--monolithic); }
+.mean { stroke-width: 2; } .mean.consensus { stroke: var(--consensus); }
+.mean.monolithic { stroke: var(--monolithic); }
 .mean.isolated { stroke: var(--isolated); }
-.scroll { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: 10px; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: 14px; }
-th, td { padding: 8px 14px; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
+.scroll { overflow-x: auto; background: var(--card); border: 1px solid var(--line);
+  border-radius: 10px; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums;
+  font-size: 14px; }
+th, td { padding: 8px 14px; text-align: right; border-bottom: 1px solid var(--line);
+  white-space: nowrap; }
 table.dense { font-size: 13px; } table.dense th, table.dense td { padding: 6px 9px; }
 tr:last-child td { border-bottom: 0; }
 th { color: var(--soft); font-weight: 600; font-size: 13px; } th.text, td.text { text-align: left; }
-td.wide { white-space: normal; }
-td b.consensus { color: var(--consensus); } td b.monolithic { color: var(--monolithic); } td b.isolated { color: var(--isolated); }
-.notes { border-left: 3px solid var(--isolated); padding: 2px 16px; margin: 24px 0 0; } .notes p { margin: 6px 0; }
-dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(300px, 1fr)); gap: 0 28px; margin: 0; }
-dl div { display: flex; justify-content: space-between; gap: 16px; border-bottom: 1px solid var(--line); padding: 6px 0; }
+td b.consensus { color: var(--consensus); } td b.monolithic { color: var(--monolithic); }
+td b.isolated { color: var(--isolated); }
+.notes { border-left: 3px solid var(--isolated); padding: 2px 16px; margin: 24px 0 0; }
+.notes p { margin: 6px 0; }
+dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(300px, 1fr)); gap: 0 28px;
+  margin: 0; }
+dl div { display: flex; justify-content: space-between; gap: 16px;
+  border-bottom: 1px solid var(--line); padding: 6px 0; }
 dt { color: var(--soft); } dd { margin: 0; text-align: right; overflow-wrap: anywhere; }
-pre { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 14px 16px; margin: 0;
+pre { background: var(--card); border: 1px solid var(--line); border-radius: 10px;
+  padding: 14px 16px; margin: 0;
   font-size: 13px; white-space: pre-wrap; overflow-wrap: anywhere; }
 footer { color: var(--soft); font-size: 13px; margin-top: 36px; }
 @media print { body { background: #fff; font-size: 12px; } main { max-width: none; padding: 0; }
-  figure, .card, tr, pre { break-inside: avoid; } h2 { break-after: avoid; } .cards { grid-template-columns: repeat(4, 1fr); } }
+  figure, .card, tr, pre { break-inside: avoid; } h2 { break-after: avoid; }
+  .cards { grid-template-columns: repeat(4, 1fr); } }
 )css";
 
 }  // namespace covey::harness

@@ -47,7 +47,7 @@ struct NetworkSettings {
   HostPort listen{"127.0.0.1", 7420};             // port 0: the system chooses
   std::vector<Seed> seeds;                        // peers that are dialled, again and again
   ByteCount chunk{256ull << 10};                  // body of a frame, 4 KiB to 256 KiB
-  std::uint32_t credit = 8;                      // chunks that a peer may send ahead, 1 to 256
+  std::uint32_t credit = 8;                       // chunks that a peer may send ahead, 1 to 256
   std::uint32_t max_links = 256;                  // open links, 1 to 4096
   Duration ping_every = std::chrono::seconds(5);  // a silent link is asked after this long
   Duration drop_after =

@@ -1,4 +1,4 @@
-"""A tiny experiment for tests of covey-sim: synthetic IDX files, a file of settings, and ways to run it."""
+"""A tiny experiment for tests of covey-sim: synthetic IDX files, settings, ways to run it."""
 import os
 import pathlib
 import random
@@ -23,7 +23,8 @@ def write_idx(folder, name, count, seed):
         for pixel in range(SIDE * SIDE):
             bright = pixel // SIDE == label
             images.append(min(255, (90 if bright else 0) + draw.randrange(140)))
-    (folder / f"{name}-images").write_bytes(struct.pack(">IIII", 0x803, count, SIDE, SIDE) + bytes(images))
+    head = struct.pack(">IIII", 0x803, count, SIDE, SIDE)
+    (folder / f"{name}-images").write_bytes(head + bytes(images))
     (folder / f"{name}-labels").write_bytes(struct.pack(">II", 0x801, count) + bytes(labels))
 
 
@@ -117,4 +118,5 @@ def folder():
     return tempfile.TemporaryDirectory(prefix="covey-e2e-")
 
 
-__all__ = ["alive", "check", "daemons_below", "folder", "make", "run", "signal", "start", "wait_for"]
+__all__ = ["alive", "check", "daemons_below", "folder", "make", "run", "signal", "start",
+           "wait_for"]

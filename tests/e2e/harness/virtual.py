@@ -7,7 +7,8 @@ TIMED = ("wall_seconds", "samples_per_second", "pss_bytes_per_node")
 
 
 def summary(here, *arguments):
-    code, out, err = run(["run", make(here), "--mode", "virtual", "--quiet", "--json", *arguments], here)
+    code, out, err = run(
+        ["run", make(here), "--mode", "virtual", "--quiet", "--json", *arguments], here)
     check(code == 0, code, out, err)
     read = json.loads(out)
     for name in TIMED:

@@ -75,8 +75,7 @@ TEST(Train, AccuracyNeedsValidationSamples) {
             "loaded");
 }
 
-TEST(Train, EvaluationOnTestSamplesNeedsSome) {
-}
+TEST(Train, EvaluationOnTestSamplesNeedsSome) {}
 
 TEST(Partition, IsValidated) {
   const auto part = [](const std::string& partition) {

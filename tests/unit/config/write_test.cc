@@ -16,7 +16,8 @@ using testing::HasSubstr;
 // A node file with every key away from its default.
 std::string Unusual() {
   return R"(fleet: {name: robots-7}
-node: {name: "Jürgen's \"robot\": a", state_dir: /tmp/a b, start_paused: true, seed: 18446744073709551615, index: 3,
+node: {name: "Jürgen's \"robot\": a", state_dir: /tmp/a b, start_paused: true,
+  seed: 18446744073709551615, index: 3,
   init_index: 0}
 network:
   listen: "[::1]:0"
@@ -50,11 +51,12 @@ data:
   validation: {last: 17}
   normalize: none
   batch: 5
-  partition: {kind: mix_rate, index: 1, of: 3, rate: 33.3%, alpha: 0.1, key_file: k, key: 8, seed: 9}
+  partition: {kind: mix_rate, index: 1, of: 3, rate: 33.3%, alpha: 0.1, key_file: k,
+    key: 8, seed: 9}
   cache: .cache
 train:
-  optimizer: {kind: sgd, learning_rate: 0.1, momentum: 0.7, beta1: 0.1, beta2: 0.2, epsilon: 0.3, beta: 0.4,
-    mu: 0.6}
+  optimizer: {kind: sgd, learning_rate: 0.1, momentum: 0.7, beta1: 0.1, beta2: 0.2, epsilon: 0.3,
+    beta: 0.4, mu: 0.6}
   until: {accuracy: 0.123456789}
   settle: 120 rounds
   linger: 1h
