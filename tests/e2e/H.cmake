@@ -7,5 +7,5 @@ foreach(what process stop virtual)
   add_test(NAME e2e_harness_${what}
     COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/harness/${what}.py)
   set_tests_properties(e2e_harness_${what} PROPERTIES
-    LABELS "${labels}" TIMEOUT 300 ENVIRONMENT "${COVEY_TEST_ENVIRONMENT}")
+    LABELS "${labels}" TIMEOUT 600 ENVIRONMENT "${COVEY_TEST_ENVIRONMENT}")
 endforeach()
