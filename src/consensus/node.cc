@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t kRemembered = 32;
 // Pending exchanges are also limited in number: the oldest are given up first.
 constexpr std::size_t kMaxPending = 4096;
-// A reply that takes more rounds than this makes the network slow: one exchange less may be in flight.
+// A reply that takes more rounds than this makes the network slow: one exchange less may be in
+// flight.
 constexpr int kSlowReply = 3;
 // Pace of the tail when no training round has been timed, and its bounds.
 constexpr Duration kDefaultPace = std::chrono::milliseconds(50);

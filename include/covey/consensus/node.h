@@ -44,8 +44,8 @@ enum class State : std::uint8_t {
 
 // --- Events ---
 struct Started {};
-// A Train action has ended after `batches` mini-batches. Fewer than asked: a command interrupted it, or, with
-// DrainAt::kBatch, the FIFO holds messages; the rest of the round comes after them.
+// A Train action has ended after `batches` mini-batches. Fewer than asked: a command interrupted
+// it, or, with DrainAt::kBatch, the FIFO holds messages; the rest of the round comes after them.
 struct Trained {
   std::uint32_t batches = 0;
 };

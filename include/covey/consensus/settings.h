@@ -35,7 +35,7 @@ struct Settings {
   FifoLimits fifo{};
 };
 
-// Returns: the gamma that the settings mean. Source: consensus-theory measurements; M replies of a
+// Returns: the gamma that the settings mean. Source: docs/consensus.md, 3: M replies of a
 // round add up at the sender, so 1/(M+1) is the largest step that never overshoots.
 inline float EffectiveGamma(const Settings& settings) {
   return settings.gamma.value_or(1.0f / static_cast<float>(settings.sends + 1));

@@ -1,5 +1,5 @@
-// The model half of a node: x, the optimizer, the shard and the consensus core, as one object without threads,
-// clocks, sockets or files. The link half is learner/links.h.
+// The model half of a node: x, the optimizer, the shard and the consensus core, as one object
+// without threads, clocks, sockets or files. The link half is learner/links.h.
 #pragma once
 
 #include <cstdint>
@@ -84,8 +84,8 @@ class Learner {
   Saved Save();
 
   Next Start(Time now);
-  // Peers, commands, deadlines, refusals. While a training phase runs the answer is kTrain with 0 batches:
-  // go on with it.
+  // Peers, commands, deadlines, refusals. While a training phase runs the answer is kTrain with 0
+  // batches: go on with it.
   Next Handle(Time now, const consensus::Event& event);
   // The FIFO holds messages and no training phase runs: they are applied at once.
   Next OnMail(Time now);

@@ -23,8 +23,9 @@ struct Score {
   double train_accuracy = 0;
 };
 
-// What a run reports of a node (DESIGN, section 9): the model at its best evaluation on the validation set and the
-// last one, both measured on the test set. Without a test set the test figures are absent.
+// What a run reports of a node (docs/architecture.md): the model at its best evaluation on the
+// validation set and the last one, both measured on the test set. Without a test set the test
+// figures are absent.
 struct FinalScores {
   Score best;
   Score last;
@@ -32,15 +33,17 @@ struct FinalScores {
   std::optional<gradient::Evaluation> last_test;
 };
 
-// Best: highest validation accuracy; of equals the one with the lower loss, then the earlier one. A settled model
-// wins over an earlier one that is better by less than one standard error, sqrt(a (1 - a) / n): the highest of many
-// evaluations is partly luck, and the settled model is the one that the fleet shares.
+// Best: highest validation accuracy; of equals the one with the lower loss, then the earlier one. A
+// settled model wins over an earlier one that is better by less than one standard error, sqrt(a (1
+// - a) / n): the highest of many evaluations is partly luck, and the settled model is the one that
+// the fleet shares.
 // Source: the one-standard-error rule of Breiman, Friedman, Olshen & Stone 1984, section 3.4.3.
 // Cost: one forward pass over the validation set a score; holds one copy of the best x.
 // Thread: one; in the daemon the evaluator's.
 class Scoreboard {
  public:
-  // `validation` are rows of `train`; empty: nothing is scored before Finish, and the last model is the best.
+  // `validation` are rows of `train`; empty: nothing is scored before Finish, and the last model is
+  // the best.
   Scoreboard(const nn::ModelSpec& model, data::Dataset train, data::Indices validation,
              std::optional<data::Dataset> test);
 

@@ -1,7 +1,7 @@
 // How a vector is written into a message: encodings and the fused operations of Algorithm 1 on
 // encoded bytes.
 //
-// Both sides of an exchange must add the same numbers (DESIGN: section 2), so a reply is encoded
+// Both sides of an exchange must add the same numbers (docs/consensus.md, 1), so a reply is encoded
 // first and x moves by what decodes from it.
 #pragma once
 

@@ -255,7 +255,7 @@ TEST(Averaging, MeanMovesExactlyByTheLostDeltas) {
   }
 }
 
-// consensus-theory, 4.2: one complete exchange between a random pair multiplies V = sum ||x_i -
+// docs/consensus.md, 2: one complete exchange between a random pair multiplies V = sum ||x_i -
 // mean||^2 by 1 - 4 gamma (1 - gamma) / (N - 1) on average.
 TEST(Averaging, SpreadContractsAtTheRateOfTheTheory) {
   constexpr int kFleets = 30;
@@ -280,9 +280,8 @@ TEST(Averaging, SpreadContractsAtTheRateOfTheTheory) {
   }
 }
 
-// The measurements beside consensus-theory, 4.8: the M replies to one round were all computed
-// against the same x,
-// so at gamma = 1/2, M = 5 overshoots by 1.5 and diverges; at the default, 1/(M+1), it does not.
+// docs/consensus.md, 3: the M replies to one round were all computed against the same x, so at
+// gamma = 1/2, M = 5 overshoots by 1.5 and diverges; at the default, 1/(M+1), it does not.
 TEST(Averaging, TheDefaultGammaIsStableWhereOneHalfDiverges) {
   const auto contraction = [](std::optional<float> gamma, bool unlimited_receivers) {
     Settings consensus{.batches = 1, .sends = 5, .gamma = gamma, .limit_in_flight = false};

@@ -9,7 +9,8 @@
 namespace covey::learner {
 namespace {
 
-// One feature that is its own logit of class 1: a bias of class 0 decides from which byte on class 1 is said.
+// One feature that is its own logit of class 1: a bias of class 0 decides from which byte on class
+// 1 is said.
 nn::ModelSpec Threshold() {
   nn::ModelSpec model;
   model.input = {1};
