@@ -39,7 +39,8 @@ std::string Absolute(const std::string& path) {
   return std::string(folder) + '/' + path;
 }
 
-// Which daemon is meant: --socket, else the one of the configuration file, else the one of this user.
+// Which daemon is meant: --socket, else the one of the configuration file, else the one of this
+// user.
 Result<Place> Find(const Options& options) {
   const auto timeout = ParseDuration(options.timeout);
   if (!timeout) {

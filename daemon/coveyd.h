@@ -19,11 +19,12 @@ struct Options {
 // Reads and completes the configuration; prints its warnings to stderr. Paths become absolute.
 Result<config::NodeConfig> LoadConfig(const Options& options);
 
-// Opens data and model as a start would, and tells what it found on stdout. Touches no state directory.
+// Opens data and model as a start would, and tells what it found on stdout. Touches no state
+// directory.
 Status Check(const Options& options, const config::NodeConfig& config);
 
-// Makes the state directory and the key pair unless they are there, and prints "key=<64 hex digits>" to stdout: peers
-// can be told the key before the node's first start.
+// Makes the state directory and the key pair unless they are there, and prints "key=<64 hex
+// digits>" to stdout: peers can be told the key before the node's first start.
 Status Init(const config::NodeConfig& config);
 
 // Runs until the node has ended. Prints the ready line to stdout.

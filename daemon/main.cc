@@ -1,7 +1,7 @@
 // coveyd: the node daemon. Foreground, one YAML file.
 //
-// Signals: SIGTERM and SIGINT stop it in good order within 5 s, a second one at once; SIGHUP is reported, SIGPIPE
-// ignored.
+// Signals: SIGTERM and SIGINT stop it in good order within 5 s, a second one at once; SIGHUP is
+// reported, SIGPIPE ignored.
 // Exit codes: docs/exit-codes.md.
 #include <cstdio>
 #include <exception>

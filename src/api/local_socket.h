@@ -1,7 +1,7 @@
 // Paths of the local API: what ZeroMQ does not check about an ipc address.
 //
-// Source: measured with libzmq 4.3.4: a second bind on one path succeeds and steals it, and a bind removes whatever
-// file stands there.
+// Source: measured with libzmq 4.3.4: a second bind on one path succeeds and steals it, and a bind
+// removes whatever file stands there.
 #pragma once
 
 #include <string>
@@ -14,12 +14,13 @@ namespace covey::api {
 // Errors: kConfig when it is empty, not absolute, or longer than kMaxSocketPath.
 Result<std::string> SocketPath(const std::string& address);
 
-// A claim on a socket path: its directory exists, belongs to us alone, and no other process serves the path.
+// A claim on a socket path: its directory exists, belongs to us alone, and no other process serves
+// the path.
 class PathClaim {
  public:
   // Makes the directory (mode 0700) when it is missing, locks `path`.lock, removes a stale socket.
-  // Errors: kCantCreate: another process holds the lock, the directory can be written by others, a file that is
-  // not a socket is in the way, or the system refuses.
+  // Errors: kCantCreate: another process holds the lock, the directory can be written by others, a
+  // file that is not a socket is in the way, or the system refuses.
   static Result<PathClaim> Take(const std::string& path);
 
   PathClaim(PathClaim&& other) noexcept;

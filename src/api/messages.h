@@ -1,4 +1,5 @@
-// Structs of the API <-> protobuf bytes. Everything that arrives is checked; nothing here trusts its sender.
+// Structs of the API <-> protobuf bytes. Everything that arrives is checked; nothing here trusts
+// its sender.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,8 @@ api::State ToState(node::Stage stage);
 api::Evaluation ToEvaluation(const learner::Score& score, std::uint64_t time_ns);
 api::FinalResults ToFinal(const learner::FinalScores& scores);
 
-// Fills everything that comes from the report and the assembly; identity and build stay as they are.
+// Fills everything that comes from the report and the assembly; identity and build stay as they
+// are.
 void Fill(const node::Report& report, const setup::Assembly& assembly, const ToMonotonic& monotonic,
           api::NodeStatus& status);
 

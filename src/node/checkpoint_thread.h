@@ -48,7 +48,8 @@ class CheckpointThread {
   // Returns: false, and drops it, while another one is being written. Never blocks. Thread: any.
   bool Offer(learner::Saved saved);
 
-  // The last one: waits for the one that is being written, ends the thread, writes on the caller's thread.
+  // The last one: waits for the one that is being written, ends the thread, writes on the caller's
+  // thread.
   Status WriteLast(learner::Saved saved);
   // Ends the thread after the file that is being written.
   void Stop();

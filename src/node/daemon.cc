@@ -47,7 +47,8 @@ learner::Scoreboard MakeScoreboard(const setup::Assembly& assembly) {
                              assembly.data.test);
 }
 
-// The process can't be stopped in order: a batch, a disk or a socket hangs. The last periodic checkpoint stands.
+// The process can't be stopped in order: a batch, a disk or a socket hangs. The last periodic
+// checkpoint stands.
 [[noreturn]] void EndHung(const char* what) {
   log::Error(log::Category::kNode, "did not stop in time and ends without its last checkpoint",
              {{"waiting_for", what}});
@@ -66,6 +67,12 @@ struct Daemon::State {
         checkpoints(clock, IdentityOf(settings, assembly), evaluator),
         learner(assembly, {clock, mailbox, outbox, evaluator, checkpoints},
                 settings.config.train.checkpoint_every) {}
+  // Threads call what other threads own, so they end before anything goes.
+  ~State() {
+    learner.Join();
+    evaluator.Join();
+    checkpoints.Stop();
+  }
 
   Status Restore();
   void OnStage(const Progress& changed);
@@ -282,7 +289,10 @@ Status Daemon::State::End(Ending ending) {
   if (!learner.WaitEnded(deadline)) EndHung("training");
   network->Stop();
   if (!network->WaitEnded(deadline)) EndHung("network");
-  if (ending == Ending::kFailure) return tl::unexpected(*failure);
+  if (ending == Ending::kFailure) {
+    if (!evaluator.Stop(deadline)) EndHung("evaluation");
+    return tl::unexpected(*failure);
+  }
 
   if (ending == Ending::kLeave) {
     evaluator.Finish(learner.TakeSnapshot());

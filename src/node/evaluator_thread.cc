@@ -10,7 +10,7 @@ namespace covey::node {
 EvaluatorThread::EvaluatorThread(const Clock& clock, learner::Scoreboard scoreboard)
     : clock_(clock), scoreboard_(std::move(scoreboard)) {}
 
-EvaluatorThread::~EvaluatorThread() {
+void EvaluatorThread::Join() {
   Stop(Clock::Source::now());
   if (thread_.joinable()) thread_.join();
 }

@@ -25,22 +25,28 @@ class EvaluatorThread {
   using OnScore = std::function<void(const learner::Score&)>;
 
   EvaluatorThread(const Clock& clock, learner::Scoreboard scoreboard);
-  ~EvaluatorThread();  // waits for the evaluation that runs
+  ~EvaluatorThread() { Join(); }
 
   void Restore(const learner::Score& best, std::shared_ptr<const tensor::FlatVector> best_x);
 
-  // `on_score` is called on the evaluator's thread, after every evaluation that has a validation set.
+  // `on_score` is called on the evaluator's thread, after every evaluation that has a validation
+  // set.
   void Start(OnScore on_score);
 
   // Thread: any. Never blocks.
   void Offer(learner::Snapshot snapshot);
 
-  // Asks for the final scores, after everything that waits. Then Wait; empty when it is not done by `deadline`.
+  // Asks for the final scores, after everything that waits. Then Wait; empty when it is not done by
+  // `deadline`.
   void Finish(learner::Snapshot settled);
   std::optional<learner::FinalScores> WaitFinished(Clock::Source::time_point deadline);
 
-  // Asks the thread to end after the evaluation that runs. Returns: whether it has ended by `deadline`.
+  // Asks the thread to end after the evaluation that runs. Returns: whether it has ended by
+  // `deadline`.
   bool Stop(Clock::Source::time_point deadline);
+
+  // The same, and waits for as long as it takes.
+  void Join();
 
   EvaluationReport report() const;
 

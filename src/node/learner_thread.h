@@ -1,4 +1,5 @@
-// The thread that owns x, the optimizer and the core: trains, averages, and asks nobody for permission.
+// The thread that owns x, the optimizer and the core: trains, averages, and asks nobody for
+// permission.
 #pragma once
 
 #include <condition_variable>
@@ -36,7 +37,7 @@ class LearnerThread final : private learner::Host {
   };
 
   LearnerThread(const setup::Assembly& assembly, Neighbours neighbours, Duration checkpoint_every);
-  ~LearnerThread() override;
+  ~LearnerThread() override { Join(); }
 
   // Before Start. Errors: as Learner::Restore.
   Status Restore(const learner::Saved& saved);
@@ -45,6 +46,8 @@ class LearnerThread final : private learner::Host {
 
   // Asks the thread to end after the batch that runs and the messages of the FIFO. Thread: any.
   void Stop();
+  // The same, and waits for as long as it takes.
+  void Join();
   // Returns: whether it has ended.
   bool WaitEnded(Clock::Source::time_point deadline) { return ended_.WaitUntil(deadline); }
 

@@ -14,8 +14,8 @@
 
 namespace covey::node {
 
-// Limits: messages as FifoLimits say. Notices: those about exchanges and peers are bounded by links and by pending
-// exchanges; the learner takes them between any two batches, also while it trains.
+// Limits: messages as FifoLimits say. Notices: those about exchanges and peers are bounded by links
+// and by pending exchanges; the learner takes them between any two batches, also while it trains.
 // Thread: any.
 class Mailbox {
  public:

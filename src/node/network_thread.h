@@ -29,11 +29,13 @@ class NetworkThread final : private learner::LinkEvents, private transport::Sink
   // The outbox has something. Thread: any.
   void Wake() { driver_.Wake(); }
 
-  // Asks the thread to send what is in the outbox, say goodbye, close everything, and end. Thread: any.
+  // Asks the thread to send what is in the outbox, say goodbye, close everything, and end. Thread:
+  // any.
   void Stop();
   bool WaitEnded(Clock::Source::time_point deadline) { return ended_.WaitUntil(deadline); }
 
-  // Asks the thread for fresh figures and waits for them until `deadline`; then takes older ones. Thread: any.
+  // Asks the thread for fresh figures and waits for them until `deadline`; then takes older ones.
+  // Thread: any.
   NetworkReport GetReport(Clock::Source::time_point deadline);
 
  private:

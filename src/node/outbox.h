@@ -17,8 +17,9 @@ struct AskToJoin {
 };
 using Parcel = std::variant<consensus::Message, AskToJoin>;
 
-// Limit: kMaxParcels; beyond it WEIGHTS and requests to join are dropped and counted (their exchange expires),
-// DELTAS are not: there is at most one for each message of the FIFO that was taken.
+// Limit: kMaxParcels; beyond it WEIGHTS and requests to join are dropped and counted (their
+// exchange expires), DELTAS are not: there is at most one for each message of the FIFO that was
+// taken.
 // Thread: any.
 class Outbox {
  public:

@@ -8,7 +8,8 @@
 
 namespace covey::command_line {
 
-// Parses into what `app` is bound to. --help and --version print to stdout; a mistake prints two lines to stderr:
+// Parses into what `app` is bound to. --help and --version print to stdout; a mistake prints two
+// lines to stderr:
 //   covey: unknown command 'staus'; did you mean 'status'?
 //   Try: covey --help
 // Returns: the exit code when the program should end now (0 or 64), else nothing.

@@ -20,14 +20,16 @@ struct Identity {
   std::string fleet;
 };
 
-// Thread: one of its own, from Serve to Stop; the Observer's methods come from the daemon's threads.
+// Thread: one of its own, from Serve to Stop; the Observer's methods come from the daemon's
+// threads.
 class LocalApi final : public node::Observer, private api::Handler {
  public:
   // Binds `path`. Errors: as api::Server::Open.
   static Result<std::unique_ptr<LocalApi>> Open(const std::string& path, Identity identity);
   ~LocalApi() override;
 
-  // Requires: once; `daemon` is started and outlives Stop. Requests that came before are answered now.
+  // Requires: once; `daemon` is started and outlives Stop. Requests that came before are answered
+  // now.
   void Serve(node::Daemon& daemon);
   // Sends the events that wait, then ends.
   void Stop();

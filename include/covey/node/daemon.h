@@ -1,7 +1,8 @@
 // The host of a learner: threads, clock, files and the end of a node's life.
 //
-// Threads: learner (x, optimizer, core), network (links, transport), evaluator (low priority), checkpoint writer.
-// They talk through bounded queues under short locks; none waits for another while the node runs:
+// Threads: learner (x, optimizer, core), network (links, transport), evaluator (low priority),
+// checkpoint writer. They talk through bounded queues under short locks; none waits for another
+// while the node runs:
 //
 //   network --Mailbox: FIFO, notices--> learner --Outbox: messages--> network
 //   learner --snapshots--> evaluator        learner --copies--> checkpoint writer
@@ -37,7 +38,8 @@ struct DaemonSettings {
 class Daemon {
  public:
   // Opens data and the newest checkpoint. Requires: the caller holds the StateLock of state_dir.
-  // Errors: as setup::Assemble and store::Load; kData when the checkpoint does not fit the optimizer or shard.
+  // Errors: as setup::Assemble and store::Load; kData when the checkpoint does not fit the
+  // optimizer or shard.
   static Result<std::unique_ptr<Daemon>> Open(DaemonSettings settings);
   ~Daemon();
   Daemon(const Daemon&) = delete;
@@ -51,10 +53,10 @@ class Daemon {
   void Start(NetworkDriver& network, Observer& observer);
 
   // Returns when the node has ended: checkpoint written, threads gone.
-  //   signal:         goodbye to the peers, checkpoint. Within 4.5 s, or the process ends with code 70.
-  //   Leave, linger:  the same, but best and last model are measured on validation and test set first.
-  // Errors: kSoftware when the loss became non-finite (no checkpoint is written then); what Save says when the
-  // last checkpoint failed.
+  //   signal:         goodbye to the peers, checkpoint; within 4.5 s, or the process ends with 70.
+  //   Leave, linger:  the same, but best and last model are measured before the checkpoint.
+  // Errors: kSoftware when the loss became non-finite (no checkpoint is written then); what Save
+  // says when the last checkpoint failed.
   // Thread: the main one.
   Status Run(Signals& signals);
 

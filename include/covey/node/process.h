@@ -5,15 +5,17 @@
 
 namespace covey::node {
 
-// Keeps model-sized buffers (229 kB for the paper's MLP) on the heap instead of mapping and unmapping each, and
-// keeps the heap small: two arenas for all threads. Before other threads start.
+// Keeps model-sized buffers (229 kB for the paper's MLP) on the heap instead of mapping and
+// unmapping each, and keeps the heap small: two arenas for all threads. Before other threads start.
 void TuneAllocator();
 
 // Raises the limit of open files to `wanted`, or to what the system allows.
 void RaiseFileLimit(std::uint64_t wanted);
 
-// Proportional set size: private pages, and shared ones divided by the number of processes that map them.
-// Returns: 0 when the system does not tell.  Cost: a walk over the page tables, below 1 ms for 50 MB.
+// Proportional set size: private pages, and shared ones divided by the number of processes that map
+// them.
+// Returns: 0 when the system does not tell.  Cost: a walk over the page tables, below 1 ms for 50
+// MB.
 std::uint64_t PssBytes();
 
 // Lowers the calling thread's priority, so that it takes what the others leave.

@@ -9,7 +9,8 @@ namespace covey::node {
 
 // SIGTERM and SIGINT ask to stop, SIGHUP is reported, SIGPIPE is ignored.
 //
-// Requires: made in main before any other thread, because threads inherit which signals are blocked.
+// Requires: made in main before any other thread, because threads inherit which signals are
+// blocked.
 class Signals {
  public:
   Signals();
@@ -24,8 +25,8 @@ class Signals {
   // Ends a Wait, or the next one. Thread: any.
   void Notify();
 
-  // From now on the signals act: after `more` further ones the next SIGTERM or SIGINT ends the process at once,
-  // with 128 + its number.
+  // From now on the signals act: after `more` further ones the next SIGTERM or SIGINT ends the
+  // process at once, with 128 + its number.
   static void EndProcessAfter(int more);
   // Whether one of the `more` has come.
   static bool HurryUp();

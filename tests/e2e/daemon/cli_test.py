@@ -32,7 +32,6 @@ class Cli(FleetTest):
         self.assertLess(status["first_batch_ns"], status["last_batch_ns"])
         self.assertGreater(status["pss_bytes"], 1 << 20)
         self.assertGreaterEqual(status["peak_pss_bytes"], status["pss_bytes"])
-        self.assertEqual(status["evaluations_skipped"], 0)
         later = self.wait_status(daemon, lambda s: s["batches"] > status["batches"])
         self.assertEqual(later["first_batch_ns"], status["first_batch_ns"])
         self.assertGreaterEqual(later["best_evaluation"]["accuracy"],
@@ -57,11 +56,12 @@ class Cli(FleetTest):
         daemon = self.start(self.config(), "--paused").ready()
         self.assertTrue(self.status(daemon)["paused"])
         self.assertEqual(self.status(daemon)["batches"], 0)
-        self.assertFalse(json.loads(self.covey("resume", "--json", "--socket", daemon.api))["paused"])
+        resumed = json.loads(self.covey("resume", "--json", "--socket", daemon.api))
+        self.assertFalse(resumed["paused"])
         self.wait_status(daemon, lambda s: s["batches"] > 0)
 
     def test_settle_ends_the_training(self):
-        daemon = self.start(self.config(settle="'2 rounds'")).ready()
+        daemon = self.start(self.config(settle="2 rounds")).ready()
         self.wait_status(daemon, lambda s: s["batches"] > 0)
         self.covey("settle", "--socket", daemon.api)
         done = self.wait_status(daemon, lambda s: s["state"] == "done")

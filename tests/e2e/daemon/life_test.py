@@ -189,7 +189,9 @@ class Fleet(FleetTest):
                                       s["traffic"]["weights_sent"],
                                       s["traffic"]["deltas_sent"]) >= 5)
             self.assertEqual([peer["state"] for peer in status["peers"]], ["up"])
-            self.assertEqual(status["rejects"], {})
+            # Rounds of microseconds overtake answers; a peer that breaks a rule is something else.
+            self.assertLessEqual(set(status["rejects"]),
+                                 {"fifo_refused_deltas", "core_not_pending"})
         self.assertEqual(b.stop()[0], 0)
         self.wait_status(a, lambda s: not s["peers"])  # it said goodbye
         self.assertEqual(a.stop()[0], 0)
@@ -201,7 +203,7 @@ class Fleet(FleetTest):
         self.check_exchange("curve")
 
     def test_done_node_answers_until_it_is_told_to_leave(self):
-        a, b = self.pair("none", until="{epochs: 20}", settle="'10 rounds'")
+        a, b = self.pair("none", until="{epochs: 20}", settle="10 rounds")
         for daemon in (a, b):
             self.wait_status(daemon, lambda s: s["state"] == "done")
             self.assertIsNone(daemon.process.poll())
@@ -227,8 +229,10 @@ class Fleet(FleetTest):
         self.start(self.config()).ready().stop()
         before = self.checkpoints()
         path = self.config()
+        # Linear layers never go silent, so their product grows without end.
         text = open(path).read().replace("train:\n  until", "train:\n  optimizer: "
                                          "{kind: sgd, learning_rate: 1000}\n  until")
+        text = text.replace("activation: relu", "activation: linear")
         open(path, "w").write(text.replace(self.state(), self.state("other")))
         daemon = self.start(path)
         self.assertEqual(daemon.wait(), 70)

@@ -1,4 +1,5 @@
-// A node's parts for tests of its host: a small data set, a configuration, a network that goes nowhere.
+// A node's parts for tests of its host: a small data set, a configuration, a network that goes
+// nowhere.
 #pragma once
 
 #include <atomic>
