@@ -4,6 +4,7 @@
 // One way: frames of 229 kB (the paper's MLP) under a window, as credit would be. Exchange: one
 // frame there, one back, the next after it; CPU is that of the whole process, so of both sides and
 // libzmq's threads.
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <atomic>
@@ -131,6 +132,9 @@ void Run(bool curve, bool exchange) {
 }  // namespace
 
 int main() {
+  // As in coveyd: with glibc's own thresholds each frame's buffers go back to the kernel and are faulted in again.
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 16 << 20);
   std::printf("229 kB frames over loopback\n");
   for (const bool curve : {false, true}) {
     for (const bool exchange : {false, true}) Run(curve, exchange);

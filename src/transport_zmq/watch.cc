@@ -45,7 +45,9 @@ bool Watch::Begin(Time now) {
   std::array<epoll_event, 64> events{};
   const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < count; ++i) {
-    const auto at = entries_.find(events[static_cast<std::size_t>(i)].data.u64);
+    // A copy: the structure is packed, and a reference into it may be misaligned.
+    const std::uint64_t id = events[static_cast<std::size_t>(i)].data.u64;
+    const auto at = entries_.find(id);
     if (at == entries_.end()) continue;
     at->second.active = true;
     if (due_ == kNever) due_ = now + kInterval;
