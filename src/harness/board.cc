@@ -64,10 +64,11 @@ double Remaining(const BoardGroup& group, const Totals& totals, double now) {
   return (now - group.first_samples) * (1 - totals.fraction) / totals.fraction;
 }
 
-double Rate(const BoardGroup& group, const Totals& totals, double now) {
-  const double end = group.finished ? group.ended : now;
-  if (group.first_samples < 0 || end - group.first_samples < 0.2) return 0;
-  return static_cast<double>(totals.samples) / (end - group.first_samples);
+// While it trains: the tail and the last evaluations don't slow it down. 0: can't tell.
+double Rate(const BoardGroup& group, const Totals& totals) {
+  const double seconds = group.last_samples - group.first_samples;
+  if (group.first_samples < 0 || seconds < 0.2) return 0;
+  return static_cast<double>(totals.samples) / seconds;
 }
 
 std::string Lost(const Traffic& traffic) {
@@ -167,7 +168,9 @@ void Board::Begin(Group group, std::uint32_t nodes, double now) {
 void Board::Update(const NodeProgress& progress, double now) {
   BoardGroup& group = groups_[progress.group];
   COVEY_CHECK(progress.index < group.nodes.size(), progress.index, group.nodes.size());
-  group.nodes[progress.index].progress = progress;
+  NodeProgress& known = group.nodes[progress.index].progress;
+  if (progress.samples > known.samples) group.last_samples = now;
+  known = progress;
   if (group.first_samples < 0 && progress.samples > 0) group.first_samples = now;
 }
 
@@ -196,7 +199,7 @@ std::string Board::Line(double now) const {
       line += " (" + Fixed(totals.low, 4) + " to " + Fixed(totals.high, 4) + ')';
     }
     if (const std::string lost = Lost(totals.traffic); !lost.empty()) line += ", " + lost;
-    if (const double rate = Rate(group, totals, now); rate > 0) {
+    if (const double rate = Rate(group, totals); rate > 0) {
       line += ", " + Grouped(static_cast<std::uint64_t>(rate)) + " samples/s";
     }
     if (const double left = Remaining(group, totals, now); left >= 0) line += ", ETA " + Span(left);
@@ -231,10 +234,10 @@ std::vector<std::string> Board::Screen(double now, const Style& style) const {
       detail += "   ";
     }
     if (const std::string lost = Lost(totals.traffic); !lost.empty()) detail += lost + "   ";
-    if (const double rate = Rate(group, totals, now); rate > 0) {
+    if (const double rate = Rate(group, totals); rate > 0) {
       detail += Grouped(static_cast<std::uint64_t>(rate)) + " samples/s   ";
     }
-    if (!totals.states.empty()) detail += totals.states;
+    if (!totals.states.empty() && !group.finished) detail += totals.states;
     while (detail.ends_with(' ')) detail.pop_back();
     if (!detail.empty()) lines.push_back(Cut(detail, style.width));
     if (!group.finished && group.nodes.size() > 1) PutNodes(lines, group, style.width);

@@ -23,6 +23,7 @@ struct BoardGroup {
   double began = 0;           // seconds of the run
   double ended = 0;           // when finished
   double first_samples = -1;  // when the first sample was trained; negative: none yet
+  double last_samples = 0;    // when the number of samples last grew
 };
 
 // Thread: none; the caller locks.

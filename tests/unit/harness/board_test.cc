@@ -88,6 +88,12 @@ TEST(Board, ColourOnlyWhenAskedFor) {
   EXPECT_TRUE(has_escape(HalfWay().Screen(12, {.width = 80, .color = true})));
 }
 
+TEST(Board, TheRateIsThatOfTheTrainingAlone) {
+  Board board = HalfWay();
+  EXPECT_THAT(board.Line(12), HasSubstr("10,000 samples/s"));
+  EXPECT_THAT(board.Line(112), HasSubstr("10,000 samples/s"));
+}
+
 TEST(Board, AFinishedGroupShowsHowLongItTook) {
   Board board = HalfWay();
   board.Finish(Group::kConsensus, 20);
