@@ -146,8 +146,8 @@ class FleetTest(unittest.TestCase):
     def config(self, name="a", extra="", **values):
         """Writes a node file. Returns: its path."""
         settings = {"name": name, "state": self.state(name), "index": 0, "seeds": "",
-                    "mode": "none", "keys": "", "until": "forever", "settle": "0%", "linger": "forever",
-                    "checkpoint_every": "5min", "data": self.data, **values}
+                    "mode": "none", "keys": "", "until": "forever", "settle": "0%",
+                    "linger": "forever", "checkpoint_every": "5min", "data": self.data, **values}
         path = os.path.join(self.folder, name + ".yaml")
         with open(path, "w") as file:
             file.write(CONFIG.format(**settings) + extra)
