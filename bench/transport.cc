@@ -132,7 +132,8 @@ void Run(bool curve, bool exchange) {
 }  // namespace
 
 int main() {
-  // As in coveyd: with glibc's own thresholds each frame's buffers go back to the kernel and are faulted in again.
+  // As in coveyd: with glibc's own thresholds each frame's buffers go back to the kernel and are
+  // faulted in again.
   ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
   ::mallopt(M_TRIM_THRESHOLD, 16 << 20);
   std::printf("229 kB frames over loopback\n");
