@@ -1,5 +1,6 @@
 #include "node/learner_thread.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -12,6 +13,8 @@ namespace {
 
 // Weight of the newest round in the reported training loss.
 constexpr double kNewestLoss = 0.1;
+// When a checkpoint is due and the one before is still being written, look again after this long.
+constexpr Duration kWriterBusy = std::chrono::seconds(1);
 
 Stage ToStage(consensus::State state) {
   switch (state) {
@@ -155,7 +158,7 @@ bool LearnerThread::TrainOne() {
 }
 
 void LearnerThread::WaitPhase() {
-  neighbours_.mailbox.Wait(next_.until);
+  neighbours_.mailbox.Wait(Unsaved() ? std::min(next_.until, checkpoint_due_) : next_.until);
   HandleNotices(false);
   const auto waits = [this] { return next_.kind == learner::Next::Kind::kWait; };
   if (waits() && neighbours_.mailbox.HasMail()) next_ = learner_.OnMail(neighbours_.clock.Now());
@@ -179,15 +182,22 @@ void LearnerThread::HandleNotices(bool training) {
   }
 }
 
+bool LearnerThread::Unsaved() const {
+  const consensus::Counters& counters = learner_.core().counters();
+  return counters.rounds != saved_rounds_ || Applied(counters) != saved_applied_;
+}
+
+// A node at rest writes nothing, and one that stops is saved by whoever stops it.
 void LearnerThread::SaveWhenDue() {
   const Time now = neighbours_.clock.Now();
-  if (now < checkpoint_due_ || !neighbours_.checkpoints.Idle()) return;
+  if (now < checkpoint_due_ || stopping_ || !Unsaved()) return;
+  if (!neighbours_.checkpoints.Idle()) {
+    checkpoint_due_ = now + std::min(checkpoint_every_, kWriterBusy);
+    return;
+  }
   checkpoint_due_ = now + checkpoint_every_;
-  const consensus::Counters& counters = learner_.core().counters();
-  // A node at rest writes nothing.
-  if (counters.rounds == saved_rounds_ && Applied(counters) == saved_applied_) return;
-  saved_rounds_ = counters.rounds;
-  saved_applied_ = Applied(counters);
+  saved_rounds_ = learner_.core().counters().rounds;
+  saved_applied_ = Applied(learner_.core().counters());
   neighbours_.checkpoints.Offer(learner_.Save());
 }
 

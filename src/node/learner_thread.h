@@ -71,6 +71,7 @@ class LearnerThread final : private learner::Host {
   void WaitPhase();
   bool TrainOne();
   void HandleNotices(bool training);
+  bool Unsaved() const;  // x moved since the last checkpoint
   void SaveWhenDue();
   void Report();
 

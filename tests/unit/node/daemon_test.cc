@@ -161,6 +161,21 @@ TEST_F(DaemonTest, PeriodicCheckpointsAreWrittenWhileItTrains) {
   EXPECT_LE(Checkpoints(), 3u);
 }
 
+// The last rounds of a node that is done are saved as well, and then it rests.
+TEST_F(DaemonTest, DoneNodeIsSavedOnceAndRests) {
+  config_.train.checkpoint_every = 20ms;
+  config_.train.until = Epochs(1);
+  auto daemon = Open();
+  daemon->Start(network_, watcher_);
+  ASSERT_TRUE(watcher_.WaitFor(Stage::kDone));
+  const std::uint64_t batches = daemon->GetReport().progress.core.batches;
+  while (daemon->GetReport().checkpoint.batches < batches) std::this_thread::yield();
+  const std::uint64_t written = daemon->GetReport().checkpoint.written;
+  ::raise(SIGTERM);
+  ASSERT_TRUE(daemon->Run(signals_).has_value());
+  EXPECT_EQ(daemon->GetReport().checkpoint.written, written + 1);  // the last one
+}
+
 TEST_F(DaemonTest, FailedCheckpointsAreCountedAndTrainingGoesOn) {
   config_.train.checkpoint_every = 1ms;
   auto daemon = Open();
