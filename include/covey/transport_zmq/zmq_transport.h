@@ -6,7 +6,7 @@
 //
 // Link up: dialled, when the handshake succeeded; accepted, with its first frame. Link down: the
 // connection ended, the peer's key left the allowed set, or the peer broke a rule (multipart
-// message, unfinished message of more than two frames, own routing id). Every loss of a dialled
+// message, unfinished message of more than 1 MiB, own routing id). Every loss of a dialled
 // peer makes a new socket after a back-off with full jitter, because errors of protocol and
 // authentication are final within libzmq and its own reconnecting has either jitter or back-off,
 // never both.
