@@ -240,6 +240,8 @@ std::optional<Ending> Daemon::State::LookAround() {
 }
 
 void Daemon::State::Measure() {
+  // Nodes of one machine share their data; when the others have left, the last would count it all.
+  if (leaving) return;
   const std::uint64_t now = PssBytes();
   pss = now;
   if (now > peak_pss) peak_pss = now;
@@ -281,9 +283,9 @@ Status Daemon::Run(Signals& signals) {
 }
 
 Status Daemon::State::End(Ending ending) {
+  Measure();
   leaving = true;
   log::Info(log::Category::kNode, ending == Ending::kLeave ? "leaves" : "stops");
-  Measure();
   auto deadline = Clock::Source::now() + kStopWithin;
   learner.Stop();
   if (!learner.WaitEnded(deadline)) EndHung("training");

@@ -12,6 +12,8 @@ namespace {
 
 // A turn ends at the latest then, so that a lost wake-up costs no more than this.
 constexpr Duration kLongestTurn = std::chrono::seconds(1);
+// How often freed memory goes back to the system.
+constexpr Duration kTrimEvery = std::chrono::milliseconds(500);
 // Last turns of a node that leaves: answers that are under way still go out.
 constexpr Duration kFarewell = std::chrono::milliseconds(100);
 
@@ -71,6 +73,10 @@ void NetworkThread::Turn(Time at_most) {
   SendParcels();
   const Time due = links_.Tick();
   if (report_wanted_.exchange(false)) PublishReport();
+  if (now >= trim_due_) {
+    ReturnFreedMemory();
+    trim_due_ = now + kTrimEvery;
+  }
   const Duration wait = due == kNever ? at_most : std::clamp(due - now, Time::zero(), at_most);
   driver_.Poll(*this, wait);
 }

@@ -63,6 +63,7 @@ class NetworkThread final : private learner::LinkEvents, private transport::Sink
   learner::Links links_;
   Gate ended_;
   std::atomic<bool> stopping_{false};
+  Time trim_due_{};
   std::atomic<bool> report_wanted_{false};
   std::atomic<bool> ended_report_{false};  // report_ is the last one
 

@@ -20,9 +20,11 @@ constexpr int kNice = 5;
 
 void TuneAllocator() {
   ::mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest that glibc takes
-  ::mallopt(M_TRIM_THRESHOLD, 16 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 2 << 20);
   ::mallopt(M_ARENA_MAX, 1);
 }
+
+void ReturnFreedMemory() { ::malloc_trim(0); }
 
 void RaiseFileLimit(std::uint64_t wanted) {
   rlimit limit{};
