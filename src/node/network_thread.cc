@@ -29,7 +29,8 @@ NetworkThread::NetworkThread(const Clock& clock, const learner::LinkSettings& se
 
 NetworkThread::~NetworkThread() {
   if (!thread_.joinable()) return;
-  Stop();
+  // A thread that was stopped before has ended; the driver may be gone by now.
+  if (!stopping_) Stop();
   thread_.join();
 }
 

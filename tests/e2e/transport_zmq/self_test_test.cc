@@ -2,6 +2,7 @@
 #include "transport_zmq/self_test.h"
 
 #include <atomic>
+#include <future>
 #include <thread>
 
 #include "gtest/gtest.h"
@@ -38,12 +39,15 @@ TEST_F(SelfTest, FailsWithoutAHandler) {
   EXPECT_NE(proved.error().what.find("no refusal"), std::string::npos) << proved.error().Format();
 }
 
-// Answers every request alike.
-void Answer(void* context, const char* status, const std::atomic<bool>& stop) {
+// Answers every request alike, from the moment that `bound` is told.
+void Answer(void* context, const char* status, const std::atomic<bool>& stop,
+            std::promise<void>& bound) {
   void* socket = zmq_socket(context, ZMQ_REP);
   const int wait = 20;
   zmq_setsockopt(socket, ZMQ_RCVTIMEO, &wait, sizeof wait);
-  ASSERT_EQ(zmq_bind(socket, "inproc://zeromq.zap.01"), 0);
+  const int result = zmq_bind(socket, "inproc://zeromq.zap.01");
+  bound.set_value();
+  ASSERT_EQ(result, 0);
   while (!stop) {
     char id[64] = {};
     int id_size = 0;
@@ -73,7 +77,9 @@ void Answer(void* context, const char* status, const std::atomic<bool>& stop) {
 
 TEST_F(SelfTest, FailsWhereEverybodyIsLetIn) {
   std::atomic<bool> stop{false};
-  std::thread handler([&] { Answer(context_, "200", stop); });
+  std::promise<void> bound;
+  std::thread handler([&] { Answer(context_, "200", stop, bound); });
+  bound.get_future().wait();
   const Status proved = ProveAccess(context_, settings_, &keys_);
   stop = true;
   handler.join();
@@ -83,7 +89,9 @@ TEST_F(SelfTest, FailsWhereEverybodyIsLetIn) {
 
 TEST_F(SelfTest, FailsWhereNobodyIsLetIn) {
   std::atomic<bool> stop{false};
-  std::thread handler([&] { Answer(context_, "400", stop); });
+  std::promise<void> bound;
+  std::thread handler([&] { Answer(context_, "400", stop, bound); });
+  bound.get_future().wait();
   const Status proved = ProveAccess(context_, settings_, &keys_);
   stop = true;
   handler.join();

@@ -66,7 +66,9 @@ TEST(Expand, NodesDifferWhereTheyShould) {
 }
 
 TEST(Expand, SameInitialParametersShareTheirStream) {
-  for (const NodeConfig& node : Expand(Small("  init: same\n")).value()) {
+  const auto nodes = Expand(Small("  init: same\n"));
+  ASSERT_TRUE(nodes);
+  for (const NodeConfig& node : *nodes) {
     EXPECT_EQ(node.node.init_index, 0u);
   }
 }

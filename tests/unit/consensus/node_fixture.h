@@ -54,7 +54,7 @@ class NodeTest : public testing::Test {
   }
   static SharedBuffer Payload(const std::vector<float>& values) {
     auto buffer = std::make_shared<AlignedBuffer>(values.size() * sizeof(float));
-    std::memcpy(buffer->data(), values.data(), buffer->size());
+    if (!values.empty()) std::memcpy(buffer->data(), values.data(), buffer->size());
     return buffer;
   }
   std::vector<float> X() const { return {x_.view().begin(), x_.view().end()}; }
