@@ -68,11 +68,14 @@ class ApiServer : public ::testing::Test {
     });
   }
   void Stop() {
-    if (!server_) return;
+    EndThread();
+    server_.reset();
+  }
+  void EndThread() {
+    if (!thread_.joinable()) return;
     stop_ = true;
     server_->Wake();
     thread_.join();
-    server_.reset();
     stop_ = false;
   }
   Client Connected() {
@@ -296,7 +299,9 @@ TEST_F(ApiServer, MalformedRequestsAreCountedAndChangeNothing) {
   raw.set(zmq::sockopt::rcvtimeo, 20000);
   ASSERT_TRUE(raw.recv(answer).has_value());
   EXPECT_EQ(std::get<Reply>(*DecodeAnswer(answer.to_string_view())).id, 5u);
-  Stop();
+  EndThread();
+  EXPECT_EQ(server_->counters().malformed, 2u);
+  EXPECT_EQ(server_->counters().requests, 1u);
 }
 
 TEST_F(ApiServer, OversizedRequestsAreCutBeforeTheyAreStored) {
@@ -317,6 +322,8 @@ TEST_F(ApiServer, OversizedRequestsAreCutBeforeTheyAreStored) {
   zmq::message_t answer;
   EXPECT_FALSE(raw.recv(answer).has_value());
   EXPECT_TRUE(Connected().GetStatus().has_value());
+  EndThread();
+  EXPECT_EQ(server_->counters().malformed, 0u);  // it never came as far as the parser
 }
 
 TEST_F(ApiServer, NewerRequestsAreAnsweredWithAnError) {
