@@ -83,6 +83,7 @@ class LearnerThread final : private learner::Host {
 
   // Of the thread.
   learner::Next next_;
+  Duration since_yield_{};
   bool interrupted_ = false;  // the phase that runs ends after this batch
   bool stopping_ = false;
   bool failed_ = false;
