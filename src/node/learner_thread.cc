@@ -14,7 +14,7 @@ namespace {
 // Weight of the newest round in the reported training loss.
 constexpr double kNewestLoss = 0.1;
 // Training between two yields: below it the caches are filled anew more often than it pays.
-constexpr Duration kYieldAfter = std::chrono::milliseconds(3);
+constexpr Duration kYieldAfter = std::chrono::microseconds(1200);
 // When a checkpoint is due and the one before is still being written, look again after this long.
 constexpr Duration kWriterBusy = std::chrono::seconds(1);
 
@@ -140,7 +140,7 @@ void LearnerThread::TrainPhase() {
     progress_.train_loss += (first ? 1.0 : kNewestLoss) * (loss - progress_.train_loss);
   }
   next_ = learner_.Trained(end, done);
-  // Where nodes share cores, peers get their turn after a few milliseconds and not after a time slice
+  // Where nodes share cores, peers get their turn after a millisecond and not after a time slice
   // of many rounds: what they answer is younger. Alone on a core this costs a system call.
   since_yield_ += end - begin;
   if (since_yield_ < kYieldAfter) return;

@@ -44,7 +44,7 @@ struct NamedVector {
   tensor::FlatVector values;
 };
 
-// The evaluation with the lowest validation loss so far.
+// The evaluation with the highest validation accuracy so far.
 struct Best {
   double loss = 0;
   double accuracy = 0;  // 0 to 1
