@@ -77,9 +77,10 @@ struct Rate {
 Rate Measure(const Options& options, const Dataset& dataset, std::size_t batch) {
   covey::nn::ModelSpec spec{.input = dataset.shape(), .layers = {}};
   for (const std::size_t units : options.hidden) {
-    spec.layers.push_back({.units = units, .activation = covey::nn::Activation::kRelu});
+    spec.layers.push_back(
+        covey::nn::Dense{.units = units, .activation = covey::nn::Activation::kRelu});
   }
-  spec.layers.push_back({.units = 10});
+  spec.layers.push_back(covey::nn::Dense{.units = 10});
   covey::gradient::Trainer trainer(spec, SettingsOf(options.optimizer), batch);
   covey::tensor::FlatVector x(covey::nn::LayoutOf(spec).size());
   covey::Stream init(1, 0, covey::Purpose::kInit);

@@ -192,8 +192,8 @@ void VisitOverride(Visitor& v, Override& own, NodeConfig& config) {
 }
 
 void Complete(NodeConfig& config) {
-  const std::vector<nn::LayerSpec>& layers = config.model.layers;
-  config.data.train.classes = layers.empty() ? 0 : static_cast<std::uint32_t>(layers.back().units);
+  const bool labels = nn::Validate(config.model) && nn::HasLabels(config.model);
+  config.data.train.classes = labels ? static_cast<std::uint32_t>(nn::Outputs(config.model)) : 0;
   if (!config.data.test) return;
   config.data.test->normalize = config.data.train.normalize;
   config.data.test->classes = config.data.train.classes;
@@ -202,7 +202,8 @@ void Complete(NodeConfig& config) {
 NodeConfig ExampleNode() {
   NodeConfig config;
   config.model.input = {28, 28};
-  config.model.layers = {{.units = 72, .activation = nn::Activation::kRelu}, {.units = 10}};
+  config.model.layers = {nn::Dense{.units = 72, .activation = nn::Activation::kRelu},
+                         nn::Dense{.units = 10}};
   const std::string folder = "/usr/share/datasets/fashion-mnist/";
   config.data.train.images = folder + "train-images-idx3-ubyte.gz";
   config.data.train.labels = folder + "train-labels-idx1-ubyte.gz";

@@ -13,8 +13,9 @@ using std::chrono::seconds;
 
 constexpr std::uint64_t kMostCount = 1'000'000'000;
 
-void VisitLayer(Visitor& v, nn::LayerSpec& layer) {
+void VisitLayer(Visitor& v, nn::LayerSpec& spec) {
   using nn::Activation;
+  nn::Dense& layer = std::get<nn::Dense>(spec);
   v.Section({"dense", "Fully connected layer", true}, [&v, &layer] {
     v.Scalar({"units", "Outputs; of the last layer: the classes", true},
              Integer(layer.units, 1, 1'000'000));

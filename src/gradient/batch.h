@@ -19,12 +19,12 @@ class BatchView {
 
   // Returns: the batch, valid until the next call and as long as the data set is.
   // Requires: 0 < rows.size() <= batch; the data set fits the network.
-  nn::ByteBatch Gather(const nn::Network& network, const data::Dataset& dataset,
-                       std::span<const std::uint32_t> rows) {
+  nn::Batch Gather(const nn::Network& network, const data::Dataset& dataset,
+                   std::span<const std::uint32_t> rows) {
     const std::size_t count = rows.size();
     COVEY_CHECK(count > 0 && count <= labels_.size(), count, labels_.size());
     COVEY_CHECK(dataset.features() == network.features(), dataset.features(), network.features());
-    COVEY_CHECK(dataset.classes() <= network.classes(), dataset.classes(), network.classes());
+    COVEY_CHECK(dataset.classes() <= network.outputs(), dataset.classes(), network.outputs());
     for (std::size_t b = 0; b < count; ++b) {
       COVEY_CHECK(rows[b] < dataset.size(), rows[b], dataset.size());
       rows_[b] = dataset.row(rows[b]);
@@ -32,10 +32,12 @@ class BatchView {
     }
     const std::size_t padded = tensor::PaddedBatch(count);
     for (std::size_t b = count; b < padded; ++b) rows_[b] = rows_[0];
-    return {.rows = std::span<const std::uint8_t* const>(rows_).first(padded),
-            .labels = std::span<const std::uint32_t>(labels_).first(count),
-            .scale = dataset.scale(),
-            .offset = dataset.offset()};
+    return {.rows = {.rows = rows_.data(),
+                     .element = tensor::Element::kUint8,
+                     .scale = dataset.scale(),
+                     .offset = dataset.offset()},
+            .size = count,
+            .labels = std::span<const std::uint32_t>(labels_).first(count)};
   }
 
  private:

@@ -12,11 +12,11 @@ struct Trainer::Impl {
   Impl(const nn::ModelSpec& spec, const optim::Settings& settings, std::size_t size)
       : network(spec, size), optimizer(settings, network.parameters()), batch(size) {}
 
-  StepResult Forward(tensor::ConstVectorView x, const nn::ByteBatch& gathered) {
-    const tensor::CrossEntropy loss = network.Forward(x, gathered);
+  StepResult Forward(tensor::ConstVectorView x, const nn::Batch& gathered) {
+    const tensor::CrossEntropy loss = network.Forward(x, gathered, optimizer.steps());
     return {.loss_sum = loss.loss_sum,
             .correct = loss.correct,
-            .samples = static_cast<std::uint32_t>(gathered.labels.size()),
+            .samples = static_cast<std::uint32_t>(gathered.size),
             .finite = std::isfinite(loss.loss_sum)};
   }
 
@@ -34,7 +34,7 @@ Trainer::~Trainer() = default;
 StepResult Trainer::Step(tensor::VectorView x, const data::Dataset& dataset,
                          std::span<const std::uint32_t> rows) {
   const tensor::FlushDenormals guard;
-  const nn::ByteBatch batch = impl_->batch.Gather(impl_->network, dataset, rows);
+  const nn::Batch batch = impl_->batch.Gather(impl_->network, dataset, rows);
   const StepResult result = impl_->Forward(x, batch);
   if (result.finite) impl_->network.Update(x, batch, impl_->optimizer.BeginStep(x));
   return result;
@@ -44,7 +44,7 @@ StepResult Trainer::Gradient(tensor::ConstVectorView x, const data::Dataset& dat
                              std::span<const std::uint32_t> rows, tensor::VectorView out) {
   COVEY_CHECK(out.size() == x.size(), out.size(), x.size());
   const tensor::FlushDenormals guard;
-  const nn::ByteBatch batch = impl_->batch.Gather(impl_->network, dataset, rows);
+  const nn::Batch batch = impl_->batch.Gather(impl_->network, dataset, rows);
   const StepResult result = impl_->Forward(x, batch);
   impl_->network.Gradient(x, batch, out);
   return result;

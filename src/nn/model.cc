@@ -1,95 +1,146 @@
 #include "covey/nn/model.h"
 
-#include <cmath>
+#include <charconv>
+#include <cstddef>
+#include <string>
+#include <utility>
 
 #include "covey/base/check.h"
 #include "covey/base/sha256.h"
+#include "nn/shapes.h"
 
 namespace covey::nn {
 namespace {
 
-Status Invalid(std::string where, std::string got, std::string wanted) {
-  return Fail(ErrorCode::kConfig, std::move(where), "got " + std::move(got),
-              "wanted " + std::move(wanted));
+std::vector<LayerInfo> Inferred(const ModelSpec& spec) {
+  Result<std::vector<LayerInfo>> layers = Infer(spec);
+  COVEY_CHECK(layers.has_value());
+  return std::move(*layers);
 }
 
-// Returns: a * b, or kMaxParameters + 1 when that is smaller.
-std::size_t Capped(std::size_t a, std::size_t b) {
-  if (a != 0 && b > kMaxParameters / a) return kMaxParameters + 1;
-  return a * b;
+// Appends the slices of one layer.
+struct Slices {
+  tensor::Layout& layout;
+  const LayerInfo& info;
+
+  void Add(std::string_view what, Shape shape) {
+    layout.Append(info.name + "." + std::string(what), std::move(shape));
+  }
+  void Norm() {
+    Add("weight", {info.input.back()});
+    Add("bias", {info.input.back()});
+  }
+  void operator()(const Dense& dense) {
+    Add("weight", {dense.units, Volume(info.input)});
+    Add("bias", {dense.units});
+  }
+  void operator()(const Conv2d& conv) {
+    Add("weight", {conv.filters, conv.kernel.height, conv.kernel.width, info.input[2]});
+    Add("bias", {conv.filters});
+  }
+  void operator()(const Embedding& embedding) {
+    Add("weight", {embedding.symbols, embedding.size});
+  }
+  void operator()(const Lstm& lstm) {
+    Add("weight_ih", {4 * lstm.units, info.input[1]});
+    Add("weight_hh", {4 * lstm.units, lstm.units});
+    Add("bias", {4 * lstm.units});
+  }
+  void operator()(const GroupNorm&) { Norm(); }
+  void operator()(const LayerNorm&) { Norm(); }
+  template <class Other>
+  void operator()(const Other&) {}  // no parameters
+};
+
+// The shortest text that reads back as the same number.
+std::string Print(float value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return std::string(text, end);
 }
 
-std::string LayerName(std::size_t index) { return "dense" + std::to_string(index + 1); }
+std::string Print(const Extent& extent) {
+  return std::to_string(extent.height) + " " + std::to_string(extent.width);
+}
 
-Status ValidateInput(const ModelSpec& spec, std::size_t& features) {
-  features = 1;
-  if (spec.input.empty()) return Invalid("model.input", "no extent", "the shape of one sample");
-  for (std::size_t i = 0; i < spec.input.size(); ++i) {
-    if (spec.input[i] == 0) {
-      return Invalid("model.input[" + std::to_string(i) + "]", "0", "at least 1");
-    }
-    features = Capped(features, spec.input[i]);
+// What of a layer's settings changes its function, beyond the shapes of its parameters.
+struct Settings {
+  std::string operator()(const Dense& dense) const {
+    return " activation " + std::string(Name(dense.activation));
   }
-  if (features > kMaxParameters) {
-    return Invalid("model.input", "more than " + std::to_string(kMaxParameters) + " values",
-                   "at most that many");
+  std::string operator()(const Conv2d& conv) const {
+    return " stride " + Print(conv.stride) + " padding " + std::string(Name(conv.padding)) +
+           " activation " + std::string(Name(conv.activation));
   }
-  return {};
+  std::string operator()(const Pool2d& pool) const {
+    return " " + std::string(KindOf(pool)) + " size " + Print(pool.size) + " stride " +
+           Print(StrideOf(pool));
+  }
+  std::string operator()(const GlobalAveragePool&) const { return " global_average"; }
+  std::string operator()(const Flatten&) const { return ""; }
+  std::string operator()(const Dropout&) const { return ""; }  // not of the model's function
+  std::string operator()(const Activate& act) const {
+    return " " + std::string(Name(act.activation));
+  }
+  std::string operator()(const OneHot& one_hot) const {
+    return " symbols " + std::to_string(one_hot.symbols);
+  }
+  std::string operator()(const Embedding&) const { return ""; }
+  std::string operator()(const Lstm& lstm) const {
+    return std::string(" gates ") + std::string(Name(lstm.gates)) +
+           (lstm.output == Lstm::Output::kSequence ? " sequence" : " last");
+  }
+  std::string operator()(const GroupNorm& norm) const {
+    return " groups " + std::to_string(norm.groups) + " epsilon " + Print(norm.epsilon);
+  }
+  std::string operator()(const LayerNorm& norm) const {
+    return " layer epsilon " + Print(norm.epsilon);
+  }
+};
+
+// The word that Summary uses for a layer.
+struct Brief {
+  const LayerInfo& info;
+  const LayerSpec& spec;
+  std::string operator()(const Dense& dense) const {
+    return "dense " + std::to_string(dense.units);
+  }
+  std::string operator()(const Conv2d& conv) const {
+    return "conv2d " + std::to_string(conv.filters);
+  }
+  std::string operator()(const Lstm& lstm) const { return "lstm " + std::to_string(lstm.units); }
+  template <class Other>
+  std::string operator()(const Other&) const {
+    return std::string(KindOf(spec));
+  }
+};
+
+bool AllDense(const ModelSpec& spec) {
+  for (const LayerSpec& layer : spec.layers) {
+    if (!std::holds_alternative<Dense>(layer)) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
-Status Validate(const ModelSpec& spec) {
-  std::size_t inputs = 0;
-  if (Status input = ValidateInput(spec, inputs); !input) return input;
-  if (spec.layers.empty()) {
-    return Invalid("model.layers", "no layer", "at least one; the last has one unit a class");
-  }
-  std::size_t total = 0;
-  for (std::size_t l = 0; l < spec.layers.size(); ++l) {
-    const std::string where = "model.layers[" + std::to_string(l) + "] (" + LayerName(l) + ")";
-    const std::size_t units = spec.layers[l].units;
-    const bool last = l + 1 == spec.layers.size();
-    if (spec.layers[l].kind != LayerSpec::Kind::kDense) {
-      return Invalid(where + ".kind", std::to_string(static_cast<int>(spec.layers[l].kind)),
-                     "dense");
-    }
-    if (units < (last ? 2u : 1u)) {
-      return Invalid(where + ".units", std::to_string(units),
-                     last ? "at least 2: one a class" : "at least 1");
-    }
-    if (last && spec.layers[l].activation != Activation::kLinear) {
-      return Invalid(where + ".activation", std::string(Name(spec.layers[l].activation)),
-                     "linear: the loss applies softmax to the last layer itself");
-    }
-    // units * (inputs + 1); inputs is at most kMaxParameters here.
-    total += Capped(units, inputs + 1);
-    if (total > kMaxParameters) {
-      return Invalid(where + ".units",
-                     std::to_string(units) + " (the model would pass " +
-                         std::to_string(kMaxParameters) + " parameters)",
-                     "a smaller layer");
-    }
-    inputs = units;
-  }
-  return {};
-}
+std::size_t Features(const ModelSpec& spec) { return Volume(spec.input); }
 
-std::size_t Features(const ModelSpec& spec) {
-  std::size_t features = 1;
-  for (const std::size_t extent : spec.input) features *= extent;
-  return features;
-}
+std::size_t Outputs(const ModelSpec& spec) { return Volume(Inferred(spec).back().output); }
 
-std::size_t Classes(const ModelSpec& spec) { return spec.layers.back().units; }
+bool HasLabels(const ModelSpec& spec) { return spec.loss == Loss::kSparseCategoricalCrossEntropy; }
+
+std::size_t Symbols(const ModelSpec& spec) {
+  if (const auto* one_hot = std::get_if<OneHot>(&spec.layers.front())) return one_hot->symbols;
+  if (const auto* table = std::get_if<Embedding>(&spec.layers.front())) return table->symbols;
+  return 0;
+}
 
 tensor::Layout LayoutOf(const ModelSpec& spec) {
   tensor::Layout layout;
-  std::size_t inputs = Features(spec);
-  for (std::size_t l = 0; l < spec.layers.size(); ++l) {
-    layout.Append(LayerName(l) + ".weight", {spec.layers[l].units, inputs});
-    layout.Append(LayerName(l) + ".bias", {spec.layers[l].units});
-    inputs = spec.layers[l].units;
+  const std::vector<LayerInfo> layers = Inferred(spec);
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    std::visit(Slices{layout, layers[l]}, spec.layers[l]);
   }
   return layout;
 }
@@ -98,57 +149,44 @@ std::string Describe(const ModelSpec& spec) {
   std::string text = "covey model 1\ninput";
   for (const std::size_t extent : spec.input) text += " " + std::to_string(extent);
   text += "\n" + LayoutOf(spec).Describe();
-  for (std::size_t l = 0; l < spec.layers.size(); ++l) {
-    text += LayerName(l) + " activation " + std::string(Name(spec.layers[l].activation)) + "\n";
+  const std::vector<LayerInfo> layers = Inferred(spec);
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    const std::string settings = std::visit(Settings(), spec.layers[l]);
+    if (!settings.empty()) text += layers[l].name + settings + "\n";
   }
-  return text + "loss softmax_sparse_categorical_cross_entropy\n";
+  if (HasLabels(spec)) return text + "loss softmax_sparse_categorical_cross_entropy\n";
+  return text + "loss " + std::string(Name(spec.loss)) +
+         (spec.loss == Loss::kHuber ? " " + Print(spec.huber_delta) : "") + "\n";
 }
 
 Digest FingerprintOf(const ModelSpec& spec) { return Sha256::Of(Describe(spec)); }
 
 std::string Summary(const ModelSpec& spec) {
-  std::string text = "mlp " + std::to_string(Features(spec));
-  for (const LayerSpec& layer : spec.layers) text += "-" + std::to_string(layer.units);
+  const std::vector<LayerInfo> layers = Inferred(spec);
+  const bool mlp = AllDense(spec);
+  std::string text = mlp ? "mlp " + std::to_string(Features(spec)) : "";
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    if (mlp) {
+      text += "-" + std::to_string(layers[l].output.front());
+    } else {
+      text += (l > 0 ? ", " : "") + std::visit(Brief{layers[l], spec.layers[l]}, spec.layers[l]);
+    }
+  }
   return text;
 }
 
-void Initialise(const ModelSpec& spec, Stream& stream, tensor::VectorView x) {
-  const tensor::Layout layout = LayoutOf(spec);
-  COVEY_CHECK(x.size() == layout.size(), x.size(), layout.size());
-  const bool glorot = spec.init == Init::kGlorotUniform || spec.init == Init::kGlorotNormal;
-  const bool normal = spec.init == Init::kGlorotNormal || spec.init == Init::kHeNormal;
-  for (const tensor::Slice& slice : layout.slices()) {
-    const tensor::VectorView part = x.subspan(slice.offset, slice.size);
-    if (slice.shape.size() == 1) {  // bias
-      for (float& value : part) value = 0;
-      continue;
-    }
-    const auto fan_out = static_cast<double>(slice.shape[0]);
-    const auto fan_in = static_cast<double>(slice.shape[1]);
-    const double variance = 2.0 / (glorot ? fan_in + fan_out : fan_in);
-    const double deviation = std::sqrt(variance);
-    const auto limit = static_cast<float>(std::sqrt(3.0 * variance));
-    for (float& value : part) {
-      value =
-          normal ? static_cast<float>(deviation * stream.Normal()) : stream.Uniform(-limit, limit);
-    }
-  }
-}
-
-std::string_view Name(Activation activation) {
-  return activation == Activation::kRelu ? "relu" : "linear";
-}
-
-std::string_view Name(Init init) {
-  switch (init) {
-    case Init::kGlorotUniform:
-      return "glorot_uniform";
-    case Init::kGlorotNormal:
-      return "glorot_normal";
-    case Init::kHeUniform:
-      return "he_uniform";
-    case Init::kHeNormal:
-      return "he_normal";
+std::string_view Name(Loss loss) {
+  switch (loss) {
+    case Loss::kSparseCategoricalCrossEntropy:
+      return "sparse_categorical_crossentropy";
+    case Loss::kCategoricalCrossEntropy:
+      return "categorical_crossentropy";
+    case Loss::kBinaryCrossEntropy:
+      return "binary_crossentropy";
+    case Loss::kMeanSquaredError:
+      return "mean_squared_error";
+    case Loss::kHuber:
+      return "huber";
   }
   return "unknown";
 }

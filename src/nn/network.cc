@@ -1,103 +1,211 @@
 #include "covey/nn/network.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
 
 #include "covey/base/check.h"
+#include "nn/shapes.h"
+#include "nn/stage.h"
+#include "nn/transpose.h"
 
 namespace covey::nn {
 
-using tensor::PaddedBatch;
-
-Network::Network(const ModelSpec& spec, std::size_t batch) : batch_(batch) {
-  COVEY_CHECK(Validate(spec).has_value());
-  COVEY_CHECK(batch > 0, batch);
-  const tensor::Layout layout = LayoutOf(spec);
-  parameters_ = layout.size();
-  std::size_t inputs = Features(spec);
+struct Network::Step {
+  Compiled made;
+  std::string name;  // of its last layer
+  std::size_t inputs = 0;
   std::size_t outputs = 0;
+  tensor::FlatVector converted;  // the input in the stage's order, where it comes in another
+  tensor::FlatVector output;
+  const float* input = nullptr;  // of the last pass; null: rows
+};
+
+namespace {
+
+// The spec with the activation that the loss does itself taken off the last layer.
+ModelSpec WithoutFoldedActivation(const ModelSpec& spec) {
+  ModelSpec folded = spec;
+  const bool softmax = spec.loss == Loss::kSparseCategoricalCrossEntropy ||
+                       spec.loss == Loss::kCategoricalCrossEntropy;
+  const bool sigmoid = spec.loss == Loss::kBinaryCrossEntropy;
+  const auto fold = [&](Activation& activation) {
+    if ((softmax && activation == Activation::kSoftmax) ||
+        (sigmoid && activation == Activation::kSigmoid)) {
+      activation = Activation::kLinear;
+    }
+  };
+  if (auto* dense = std::get_if<Dense>(&folded.layers.back())) fold(dense->activation);
+  if (auto* act = std::get_if<Activate>(&folded.layers.back())) fold(act->activation);
+  return folded;
+}
+
+}  // namespace
+
+Network::Network(const ModelSpec& spec, std::size_t batch, tensor::Tasks* tasks, std::uint64_t seed)
+    : tasks_(tasks), seed_(seed), batch_(batch) {
+  const ModelSpec folded = WithoutFoldedActivation(spec);
+  Result<std::vector<LayerInfo>> infos = Infer(folded);
+  COVEY_CHECK(infos.has_value());
+  COVEY_CHECK(batch > 0, batch);
+  if (tasks_ == nullptr) {
+    own_tasks_ = std::make_unique<tensor::SerialTasks>();
+    tasks_ = own_tasks_.get();
+  }
+  features_ = Volume(folded.input);
+  outputs_ = Volume(infos->back().output);
+  parameters_ = 0;
   std::size_t widest = 0;
-  for (std::size_t l = 0; l < spec.layers.size(); ++l) {
-    const LayerSpec& layer = spec.layers[l];
-    const bool relu = layer.activation == Activation::kRelu;
-    layers_.push_back(
-        Layer{.inputs = inputs,
-              .units = layer.units,
-              .weights = layout.slices()[2 * l].offset,
-              .bias = layout.slices()[2 * l + 1].offset,
-              .output = outputs,
-              .epilogue = relu ? tensor::Epilogue::kRelu : tensor::Epilogue::kLinear});
-    outputs += layer.units;
-    inputs = layer.units;
-    if (l + 1 < spec.layers.size()) widest = std::max(widest, layer.units);
+  for (std::size_t l = 0; l < infos->size();) {
+    Step step;
+    step.made = Compile({.spec = folded,
+                         .layers = folded.layers.data() + l,
+                         .infos = infos->data() + l,
+                         .count = infos->size() - l,
+                         .offset = parameters_,
+                         .batch = batch,
+                         .width = tasks_->width(),
+                         .index = l});
+    step.inputs = Volume((*infos)[l].input);
+    for (std::size_t i = 0; i < step.made.layers; ++i) parameters_ += (*infos)[l + i].parameters;
+    l += step.made.layers;
+    if (step.made.stage == nullptr) continue;
+    step.name = (*infos)[l - 1].name;
+    step.outputs = Volume((*infos)[l - 1].output);
+    const Order before = steps_.empty() ? Order::kBySample : steps_.back().made.output;
+    if (steps_.empty() ? !step.made.reads_rows : before != step.made.input) {
+      step.converted = tensor::FlatVector(BufferSize(step.made.input, step.inputs, batch));
+    }
+    step.output = tensor::FlatVector(BufferSize(step.made.output, step.outputs, batch));
+    for (const std::size_t values : {steps_.empty() ? 0 : step.inputs, step.outputs}) {
+      widest = std::max({widest, BufferSize(Order::kByFeature, values, batch),
+                         BufferSize(Order::kBySample, values, batch)});
+    }
+    steps_.push_back(std::move(step));
   }
-  const std::size_t padded = PaddedBatch(batch);
-  activations_ = tensor::FlatVector(outputs * padded);
-  for (tensor::FlatVector& delta : deltas_) delta = tensor::FlatVector(widest * padded);
-  scratch_ = tensor::FlatVector(tensor::DenseScratchSize(batch));
+  COVEY_CHECK(!steps_.empty() && steps_.back().made.output == Order::kByFeature);
+  for (tensor::FlatVector& delta : deltas_) delta = tensor::FlatVector(widest);
 }
 
-float* Network::Output(std::size_t layer, std::size_t batch) {
-  return activations_.data() + layers_[layer].output * PaddedBatch(batch);
-}
+Network::Network(Network&&) noexcept = default;
+Network& Network::operator=(Network&&) noexcept = default;
+Network::~Network() = default;
 
-tensor::DenseInput Network::InputOf(std::size_t layer, const ByteBatch& batch) {
-  if (layer > 0) return {.activations = Output(layer - 1, batch.labels.size())};
-  return {.rows = batch.rows.data(), .scale = batch.scale, .offset = batch.offset};
-}
-
-tensor::CrossEntropy Network::Run(tensor::ConstVectorView x, const ByteBatch& batch, float scale) {
-  const std::size_t count = batch.labels.size();
+tensor::CrossEntropy Network::Run(tensor::ConstVectorView x, const Batch& batch, float scale) {
   COVEY_CHECK(x.size() == parameters_, x.size(), parameters_);
-  COVEY_CHECK(count > 0 && count <= batch_, count, batch_);
-  COVEY_CHECK(batch.rows.size() >= PaddedBatch(count), batch.rows.size(), count);
-  for (std::size_t l = 0; l < layers_.size(); ++l) {
-    const Layer& layer = layers_[l];
-    tensor::DenseForward({.inputs = layer.inputs, .units = layer.units, .batch = count},
-                         InputOf(l, batch), x.data() + layer.weights, x.data() + layer.bias,
-                         layer.epilogue, scratch_.data(), Output(l, count));
+  COVEY_CHECK(batch.size > 0 && batch.size <= batch_, batch.size, batch_);
+  COVEY_CHECK(batch.labels.size() == batch.size, batch.labels.size(), batch.size);
+  last_size_ = batch.size;
+  ForwardPass pass{.batch = batch.size,
+                   .x = x.data(),
+                   .rows = batch.rows,
+                   .training = scale != 0,
+                   .step = step_,
+                   .seed = seed_,
+                   .tasks = tasks_};
+  const float* values = nullptr;  // null: the rows
+  for (Step& step : steps_) {
+    if (step.converted.size() > 0) {
+      float* to = step.converted.data();
+      if (values == nullptr) {
+        COVEY_CHECK(step.made.input == Order::kBySample);
+        LoadRows(batch.rows, step.inputs, batch.size, to);
+      } else if (step.made.input == Order::kBySample) {
+        ToSamples(values, step.inputs, batch.size, to);
+      } else {
+        ToFeatures(values, step.inputs, batch.size, to);
+      }
+      values = to;
+    }
+    step.input = values;
+    pass.input = values;
+    pass.output = step.output.data();
+    step.made.stage->Forward(pass);
+    values = pass.output;
   }
-  return tensor::SoftmaxCrossEntropy(classes(), count, batch.labels.data(), scale,
-                                     Output(layers_.size() - 1, count));
+  float* outputs = steps_.back().output.data();
+  if (scale != 0) {  // the loss turns a copy into its gradient; the outputs stay
+    const std::size_t floats = outputs_ * tensor::PaddedBatch(batch.size);
+    std::memcpy(deltas_[0].data(), outputs, floats * sizeof(float));
+    outputs = deltas_[0].data();
+  }
+  return tensor::SoftmaxCrossEntropy(outputs_, batch.size, batch.labels.data(), scale, outputs);
 }
 
-tensor::CrossEntropy Network::Evaluate(tensor::ConstVectorView x, const ByteBatch& batch) {
+tensor::CrossEntropy Network::Evaluate(tensor::ConstVectorView x, const Batch& batch) {
   return Run(x, batch, 0);
 }
 
-tensor::CrossEntropy Network::Forward(tensor::ConstVectorView x, const ByteBatch& batch) {
-  return Run(x, batch, 1.0f / static_cast<float>(batch.labels.size()));
+tensor::CrossEntropy Network::Forward(tensor::ConstVectorView x, const Batch& batch,
+                                      std::uint64_t step) {
+  step_ = step;
+  return Run(x, batch, 1.0f / static_cast<float>(batch.size));
 }
 
-void Network::Update(tensor::VectorView x, const ByteBatch& batch, const tensor::UpdateRule& rule) {
+void Network::Update(tensor::VectorView x, const Batch& batch, const tensor::UpdateRule& rule) {
   COVEY_CHECK(x.size() == parameters_, x.size(), parameters_);
   COVEY_CHECK(rule.kind != tensor::UpdateKind::kStore);
   Backward(x.data(), batch, rule, x.data());
 }
 
-void Network::Gradient(tensor::ConstVectorView x, const ByteBatch& batch, tensor::VectorView out) {
+void Network::Gradient(tensor::ConstVectorView x, const Batch& batch, tensor::VectorView out) {
   COVEY_CHECK(x.size() == parameters_, x.size(), parameters_);
   COVEY_CHECK(out.size() == parameters_, out.size(), parameters_);
   Backward(x.data(), batch, {.kind = tensor::UpdateKind::kStore, .first = out.data()}, out.data());
 }
 
-void Network::Backward(const float* x, const ByteBatch& batch, const tensor::UpdateRule& rule,
+void Network::Backward(const float* x, const Batch& batch, const tensor::UpdateRule& rule,
                        float* target) {
-  const std::size_t count = batch.labels.size();
-  const float* delta = Output(layers_.size() - 1, count);
-  for (std::size_t l = layers_.size(); l-- > 0;) {
-    const Layer& layer = layers_[l];
-    const tensor::DenseShape shape{.inputs = layer.inputs, .units = layer.units, .batch = count};
-    float* before = deltas_[l % 2].data();
-    if (l > 0) {  // with the weights that the forward pass saw
-      const bool relu = layers_[l - 1].epilogue == tensor::Epilogue::kRelu;
-      tensor::DenseBackward(shape, x + layer.weights, delta, relu ? Output(l - 1, count) : nullptr,
-                            before);
+  COVEY_CHECK(batch.size == last_size_, batch.size, last_size_);
+  BackwardPass pass{.forward = {.batch = batch.size,
+                                .x = x,
+                                .rows = batch.rows,
+                                .training = true,
+                                .step = step_,
+                                .seed = seed_,
+                                .tasks = tasks_},
+                    .rule = rule,
+                    .target = target};
+  float* delta = deltas_[0].data();  // the loss left its gradient there
+  std::size_t spare = 1;
+  for (std::size_t s = steps_.size(); s-- > 0;) {
+    Step& step = steps_[s];
+    pass.forward.input = step.input;
+    pass.forward.output = step.output.data();
+    pass.delta = delta;
+    pass.before = s > 0 ? deltas_[spare].data() : nullptr;
+    step.made.stage->Backward(pass);
+    if (s == 0) break;
+    delta = deltas_[spare].data();
+    spare = 1 - spare;
+    if (step.converted.size() > 0) {
+      float* to = deltas_[spare].data();
+      if (step.made.input == Order::kBySample) {
+        ToFeatures(delta, step.inputs, batch.size, to);
+      } else {
+        ToSamples(delta, step.inputs, batch.size, to);
+      }
+      delta = to;
+      spare = 1 - spare;
     }
-    tensor::DenseUpdate(shape, InputOf(l, batch), delta, rule,
-                        {.x = target, .weights = layer.weights, .bias = layer.bias},
-                        scratch_.data());
-    delta = before;
   }
+}
+
+std::optional<std::string> Network::FirstNonFinite() const {
+  for (const Step& step : steps_) {
+    const bool by_feature = step.made.output == Order::kByFeature;
+    const std::size_t row =
+        by_feature ? tensor::PaddedBatch(last_size_) : SampleStride(step.outputs);
+    const std::size_t rows = by_feature ? step.outputs : last_size_;
+    const std::size_t used = by_feature ? last_size_ : step.outputs;
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t i = 0; i < used; ++i) {
+        if (!std::isfinite(step.output[r * row + i])) return step.name;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace covey::nn

@@ -21,7 +21,7 @@ Status CheckFits(const config::NodeConfig& config, const data::Dataset& set,
                 "a sample has " + std::to_string(set.features()) + " values, model.input wants " +
                     std::to_string(features));
   }
-  const std::size_t classes = nn::Classes(config.model);
+  const std::size_t classes = nn::Outputs(config.model);
   if (set.classes() > classes) {
     return Fail(ErrorCode::kData, where,
                 "labels go up to " + std::to_string(set.classes() - 1) + ", the last layer has " +

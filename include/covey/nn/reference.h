@@ -57,18 +57,20 @@ class ReferenceNetwork {
       const std::vector<T>& input = outputs.back();
       const T* weights = x.data() + layout_.slices()[2 * l].offset;
       const T* bias = x.data() + layout_.slices()[2 * l + 1].offset;
-      std::vector<T> output(spec_.layers[l].units);
+      std::vector<T> output(DenseAt(l).units);
       for (std::size_t u = 0; u < output.size(); ++u) {
         T sum = bias[u];
         for (std::size_t k = 0; k < input.size(); ++k)
           sum += weights[u * input.size() + k] * input[k];
-        const bool cut = spec_.layers[l].activation == Activation::kRelu && sum < T{0};
+        const bool cut = DenseAt(l).activation == Activation::kRelu && sum < T{0};
         output[u] = cut ? T{0} : sum;
       }
       outputs.push_back(std::move(output));
     }
     return outputs;
   }
+
+  const Dense& DenseAt(std::size_t l) const { return std::get<Dense>(spec_.layers[l]); }
 
   // Adds one sample's loss. Returns: its gradient with respect to the logits.
   static std::vector<T> Loss(const std::vector<T>& logits, std::uint32_t label, T share,
@@ -91,7 +93,7 @@ class ReferenceNetwork {
       const std::vector<T>& input = outputs[l];
       const std::size_t weights = layout_.slices()[2 * l].offset;
       const std::size_t bias = layout_.slices()[2 * l + 1].offset;
-      const bool relu = spec_.layers[l].activation == Activation::kRelu;
+      const bool relu = DenseAt(l).activation == Activation::kRelu;
       std::vector<T> before(input.size(), T{0});
       for (std::size_t u = 0; u < delta.size(); ++u) {
         if (relu && outputs[l + 1][u] <= T{0}) continue;

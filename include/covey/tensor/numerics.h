@@ -4,8 +4,8 @@
 //   kFast:     same build, same level: same bits. Multiplications and additions are fused where the
 //              level can, sums are split over lanes.
 //   kPortable: same bits on every level, on arm64 and in WebAssembly. No fused multiply-add; every
-//              sum has one order that doesn't depend on the width of a vector; exp and tanh are made
-//              of additions, multiplications and divisions only.
+//              sum has one order that doesn't depend on the width of a vector; exp and tanh are
+//              made of additions, multiplications and divisions only.
 #pragma once
 
 #include <cstdint>

@@ -18,9 +18,9 @@ using test::AtEveryLevel;
 ModelSpec Stack(std::size_t inputs, std::vector<std::size_t> units) {
   ModelSpec spec{.input = {inputs}, .layers = {}};
   for (const std::size_t count : units) {
-    spec.layers.push_back({.units = count, .activation = Activation::kRelu});
+    spec.layers.push_back(Dense{.units = count, .activation = Activation::kRelu});
   }
-  spec.layers.back().activation = Activation::kLinear;
+  std::get<Dense>(spec.layers.back()).activation = Activation::kLinear;
   return spec;
 }
 
@@ -29,7 +29,7 @@ std::vector<ModelSpec> Stacks() {
       Stack(1, {2}),        Stack(13, {100, 8}),   Stack(5, {1, 2}),     Stack(17, {3, 1, 4}),
       Stack(120, {19, 10}), Stack(33, {31, 7, 5}), Stack(784, {72, 10}), Stack(3, {130, 120, 2})};
   stacks.push_back(Stack(9, {6, 4}));
-  stacks.back().layers[0].activation = Activation::kLinear;
+  std::get<Dense>(stacks.back().layers[0]).activation = Activation::kLinear;
   return stacks;
 }
 
@@ -41,13 +41,17 @@ struct Drawn {
     for (float& value : x.view()) value = stream.Uniform(-0.5f, 0.5f);
     bytes.resize(batch * features);
     for (auto& byte : bytes) byte = static_cast<std::uint8_t>(stream.Next32());
-    for (auto& label : labels) label = static_cast<std::uint32_t>(stream.Below(Classes(spec)));
+    for (auto& label : labels) label = static_cast<std::uint32_t>(stream.Below(Outputs(spec)));
     for (std::size_t b = 0; b < tensor::PaddedBatch(batch); ++b) {
       rows.push_back(bytes.data() + (b < batch ? b : 0) * features);
     }
   }
 
-  ByteBatch View() const { return {.rows = rows, .labels = labels, .scale = 1.0f / 255}; }
+  Batch View() const {
+    return {.rows = {.rows = rows.data(), .scale = 1.0f / 255},
+            .size = labels.size(),
+            .labels = labels};
+  }
 
   template <class T>
   std::vector<T> Samples() const {

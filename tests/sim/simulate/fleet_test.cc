@@ -23,8 +23,8 @@ class FleetTest : public testing::Test {
     experiment_.nodes = 5;
     experiment_.seed = 7;
     node.model.input = {12};
-    node.model.layers = {{nn::LayerSpec::Kind::kDense, 16, nn::Activation::kRelu},
-                         {nn::LayerSpec::Kind::kDense, 4, nn::Activation::kLinear}};
+    node.model.layers = {nn::Dense{16, nn::Activation::kRelu},
+                         nn::Dense{4, nn::Activation::kLinear}};
     node.data.train = {folder_ / "train-images", folder_ / "train-labels"};
     node.data.test = data::Source{folder_ / "test-images", folder_ / "test-labels"};
     node.data.validation_last = 300;

@@ -69,7 +69,8 @@ Dataset Stripes(std::size_t samples, std::size_t features, std::size_t classes) 
 
 nn::ModelSpec Model(std::size_t features, std::size_t hidden, std::size_t classes) {
   return {.input = {features},
-          .layers = {{.units = hidden, .activation = nn::Activation::kRelu}, {.units = classes}}};
+          .layers = {nn::Dense{.units = hidden, .activation = nn::Activation::kRelu},
+                     nn::Dense{.units = classes}}};
 }
 
 tensor::FlatVector Start(const nn::ModelSpec& spec) {

@@ -14,7 +14,7 @@ namespace {
 nn::ModelSpec Threshold() {
   nn::ModelSpec model;
   model.input = {1};
-  model.layers = {{nn::LayerSpec::Kind::kDense, 2, nn::Activation::kLinear}};
+  model.layers = {nn::Dense{2, nn::Activation::kLinear}};
   return model;
 }
 

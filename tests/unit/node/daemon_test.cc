@@ -137,7 +137,8 @@ TEST_F(DaemonTest, TrainingEndsAtAnAccuracy) {
 TEST_F(DaemonTest, NonFiniteLossEndsItWithoutACheckpoint) {
   config_.train.optimizer.kind = optim::Settings::Kind::kSgd;
   config_.train.optimizer.learning_rate = 1000;
-  config_.model.layers[0].activation = nn::Activation::kLinear;  // ReLUs go silent, these grow
+  std::get<nn::Dense>(config_.model.layers[0]).activation =
+      nn::Activation::kLinear;  // ReLUs go silent, these grow
   auto daemon = Open();
   daemon->Start(network_, watcher_);
   const Status ended = daemon->Run(signals_);
@@ -198,7 +199,7 @@ TEST_F(DaemonTest, CheckpointOfAnotherModelOrOptimizerIsRefused) {
   other.train.optimizer.kind = optim::Settings::Kind::kQuasiGlobal;
   EXPECT_EQ(Daemon::Open(SettingsOf(other)).error().code, ErrorCode::kData);
   other = config_;
-  other.model.layers[0].units = 9;
+  std::get<nn::Dense>(other.model.layers[0]).units = 9;
   EXPECT_EQ(Daemon::Open(SettingsOf(other)).error().code, ErrorCode::kProtocol);
 }
 

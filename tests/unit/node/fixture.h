@@ -89,10 +89,10 @@ inline config::NodeConfig SmallConfig(const test::TemporaryFolder& folder) {
   config::NodeConfig config;
   config.node.state_dir = folder / "state";
   config.model.input = {12};
-  nn::LayerSpec hidden;
+  nn::Dense hidden;
   hidden.units = 8;
   hidden.activation = nn::Activation::kRelu;
-  nn::LayerSpec output;
+  nn::Dense output;
   output.units = 4;
   output.activation = nn::Activation::kLinear;
   config.model.layers = {hidden, output};

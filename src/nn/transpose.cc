@@ -1,0 +1,67 @@
+#include "nn/transpose.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace covey::nn {
+namespace {
+
+constexpr std::size_t kBlock = 16;  // floats of a cache line
+
+template <class T>
+void Load(const std::uint8_t* row, std::size_t features, float scale, float offset, float* out) {
+  for (std::size_t f = 0; f < features; ++f) {
+    T value;
+    std::memcpy(&value, row + f * sizeof(T), sizeof(T));
+    out[f] = static_cast<float>(value) * scale + offset;
+  }
+}
+
+}  // namespace
+
+void ToSamples(const float* in, std::size_t features, std::size_t batch, float* out) {
+  const std::size_t padded = tensor::PaddedBatch(batch);
+  const std::size_t stride = SampleStride(features);
+  for (std::size_t f0 = 0; f0 < stride; f0 += kBlock) {
+    const std::size_t f1 = std::min(f0 + kBlock, features);
+    for (std::size_t b = 0; b < batch; ++b) {
+      float* to = out + b * stride;
+      for (std::size_t f = f0; f < f1; ++f) to[f] = in[f * padded + b];
+      for (std::size_t f = std::max(f0, f1); f < f0 + kBlock; ++f) to[f] = 0;
+    }
+  }
+}
+
+void ToFeatures(const float* in, std::size_t features, std::size_t batch, float* out) {
+  const std::size_t padded = tensor::PaddedBatch(batch);
+  const std::size_t stride = SampleStride(features);
+  for (std::size_t b0 = 0; b0 < padded; b0 += kBlock) {
+    const std::size_t b1 = std::min(b0 + kBlock, batch);
+    for (std::size_t f = 0; f < features; ++f) {
+      float* to = out + f * padded;
+      for (std::size_t b = b0; b < b1; ++b) to[b] = in[b * stride + f];
+      for (std::size_t b = std::max(b0, b1); b < b0 + kBlock; ++b) to[b] = 0;
+    }
+  }
+}
+
+void LoadRows(const tensor::RowInput& rows, std::size_t features, std::size_t batch, float* out) {
+  const std::size_t stride = SampleStride(features);
+  for (std::size_t b = 0; b < batch; ++b) {
+    float* to = out + b * stride;
+    switch (rows.element) {
+      case tensor::Element::kUint8:
+        Load<std::uint8_t>(rows.rows[b], features, rows.scale, rows.offset, to);
+        break;
+      case tensor::Element::kInt16:
+        Load<std::int16_t>(rows.rows[b], features, rows.scale, rows.offset, to);
+        break;
+      case tensor::Element::kFloat32:
+        Load<float>(rows.rows[b], features, rows.scale, rows.offset, to);
+        break;
+    }
+    std::fill(to + features, to + stride, 0.0f);
+  }
+}
+
+}  // namespace covey::nn
