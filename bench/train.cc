@@ -1,182 +1,209 @@
-// Training speed of one node on one thread: samples a second of gradient::Trainer, as medians of
-// windows.
+// Training speed of one node: windows of gradient::Trainer on one of the networks of workloads.h.
 //
-//   bench_train [--images F --labels F | --synthetic] [--batch 8 32 128] [--hidden 72] [--level v3]
-//               [--optimizer adam|sgd|momentum|quasi_global] [--seconds S] [--windows W] [--json]
+//   bench_train [--workload mlp] [--batch B] [--threads T] [--numerics fast|portable] [--level v3]
+//               [--data FOLDER | --synthetic] [--seconds S] [--windows W] [--json | --serve]
+//
+// Prints the median of the windows; --json: as one line. --serve is what bench/peers/run talks to:
+// one window for each line of standard input (bench/peers/programs.py).
 //
 // Compare figures only within one run of a quiet machine. Where it is not quiet, the rate by CPU
-// time and the greatest window say more about the program and less about its neighbours; all are
-// printed.
+// time says more about the program and less about its neighbours.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <iostream>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "covey/base/random.h"
-#include "covey/data/dataset.h"
-#include "covey/gradient/evaluator.h"
 #include "covey/gradient/trainer.h"
 #include "covey/tensor/kernels.h"
+#include "workloads.h"
 
 namespace {
 
-using covey::data::Dataset;
+using covey::bench::Workload;
 
 struct Options {
-  std::string images = "/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz";
-  std::string labels = "/usr/share/datasets/fashion-mnist/train-labels-idx1-ubyte.gz";
-  std::string cache = "/tmp/covey-bench-cache";
+  std::string workload = "mlp";
+  covey::bench::Files files;
   bool synthetic = false;
-  std::vector<std::size_t> batches{8, 32, 128};
-  std::vector<std::size_t> hidden{72};
-  std::string optimizer = "adam";
+  std::size_t batch = 0;
+  std::size_t threads = 1;
+  std::string numerics = "fast";
   std::string level;
   double seconds = 0.5;
   int windows = 11;
   bool json = false;
+  bool serve = false;
 };
 
-Dataset Synthetic() {
-  constexpr std::size_t kSamples = 60000;
-  constexpr std::size_t kFeatures = 784;
-  Dataset::Memory memory{.shape = {28, 28}, .rows = {}, .labels = {}, .classes = 10};
-  memory.rows.resize(kSamples * kFeatures);
-  covey::Stream stream(1, 0, covey::Purpose::kTest);
-  for (auto& byte : memory.rows) byte = static_cast<std::uint8_t>(stream.Next32());
-  memory.labels.resize(kSamples);
-  for (auto& label : memory.labels) label = static_cast<std::uint8_t>(stream.Below(10));
-  return Dataset::FromMemory(std::move(memory));
-}
-
-covey::optim::Settings SettingsOf(const std::string& name) {
-  covey::optim::Settings settings;
-  if (name == "adam") return settings;
-  settings.learning_rate = 0.01f;
-  if (name == "quasi_global") {
-    settings.kind = covey::optim::Settings::Kind::kQuasiGlobal;
-  } else {
-    settings.kind = covey::optim::Settings::Kind::kSgd;
-    settings.momentum = name == "momentum" ? 0.9f : 0.0f;
-  }
-  return settings;
-}
-
-struct Rate {
-  std::size_t batch = 0;
-  double median = 0;
-  double best = 0;
-  double median_cpu = 0;  // by the CPU time of the process
-  double loss = 0;        // of the last window: shows that it learns
+struct Window {
+  std::size_t samples = 0;
+  double seconds = 0;
+  double cpu_seconds = 0;  // of the process
+  double loss = 0;         // mean: shows that it learns
 };
 
-Rate Measure(const Options& options, const Dataset& dataset, std::size_t batch) {
-  covey::nn::ModelSpec spec{.input = dataset.shape(), .layers = {}};
-  for (const std::size_t units : options.hidden) {
-    spec.layers.push_back(
-        covey::nn::Dense{.units = units, .activation = covey::nn::Activation::kRelu});
+// A model in training: the same batches again and again, in one random order of the samples.
+class Session {
+ public:
+  explicit Session(const Workload& workload)
+      : workload_(workload),
+        trainer_(workload.spec, workload.optimizer, workload.batch),
+        x_(covey::nn::LayoutOf(workload.spec).size()),
+        order_(workload.dataset.size()) {
+    covey::Stream init(1, 0, covey::Purpose::kInit);
+    covey::nn::Initialise(workload.spec, init, x_.view());
+    std::iota(order_.begin(), order_.end(), 0u);
+    covey::Stream(1, 0, covey::Purpose::kSampler).Shuffle(std::span(order_));
   }
-  spec.layers.push_back(covey::nn::Dense{.units = 10});
-  covey::gradient::Trainer trainer(spec, SettingsOf(options.optimizer), batch);
-  covey::tensor::FlatVector x(covey::nn::LayoutOf(spec).size());
-  covey::Stream init(1, 0, covey::Purpose::kInit);
-  covey::nn::Initialise(spec, init, x.view());
 
-  std::vector<std::uint32_t> order(dataset.size());
-  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  covey::Stream(1, 0, covey::Purpose::kSampler).Shuffle(std::span(order));
-  std::size_t position = 0;
+  Window Train(double seconds) {
+    Window window;
+    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t cpu = std::clock();
+    do {
+      if (position_ + workload_.batch > order_.size()) position_ = 0;
+      const auto rows = std::span(order_).subspan(position_, workload_.batch);
+      window.loss += trainer_.Step(x_.view(), workload_.dataset, rows).loss_sum;
+      position_ += workload_.batch;
+      window.samples += workload_.batch;
+      window.seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    } while (window.seconds < seconds);
+    window.cpu_seconds = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
+    window.loss /= static_cast<double>(window.samples);
+    return window;
+  }
+
+ private:
+  const Workload& workload_;
+  covey::gradient::Trainer trainer_;
+  covey::tensor::FlatVector x_;
+  std::vector<std::uint32_t> order_;
+  std::size_t position_ = 0;
+};
+
+// For each line of standard input a window, as a line of JSON.
+void Serve(Session& session, double seconds) {
+  std::printf("{\"version\": \"%s\"}\n", std::string(covey::tensor::KernelLevel()).c_str());
+  std::fflush(stdout);
+  for (std::string line; std::getline(std::cin, line);) {
+    const Window window = session.Train(seconds);
+    const nlohmann::json answer = {{"samples", window.samples},
+                                   {"seconds", window.seconds},
+                                   {"cpu_seconds", window.cpu_seconds},
+                                   {"loss", window.loss}};
+    std::printf("%s\n", answer.dump().c_str());
+    std::fflush(stdout);
+  }
+}
+
+// Weights without biases: what the literature counts as connections.
+std::size_t Connections(const covey::nn::ModelSpec& spec) {
+  std::size_t count = 0;
+  const covey::tensor::Layout layout = covey::nn::LayoutOf(spec);
+  for (const auto& slice : layout.slices()) {
+    if (slice.name.find(".weight") != std::string::npos) count += slice.size;
+  }
+  return count;
+}
+
+void Report(const Options& options, const Workload& workload, const std::vector<Window>& windows) {
   std::vector<double> rates;
   std::vector<double> cpu_rates;
-  Rate result{.batch = batch};
-  for (int window = -1; window < options.windows; ++window) {  // window -1 warms up
-    const auto start = std::chrono::steady_clock::now();
-    const std::clock_t cpu_start = std::clock();
-    std::size_t samples = 0;
-    double loss = 0;
-    double elapsed = 0;
-    while (elapsed < options.seconds) {
-      for (int step = 0; step < 16; ++step) {
-        if (position + batch > order.size()) position = 0;
-        loss += trainer.Step(x.view(), dataset, std::span(order).subspan(position, batch)).loss_sum;
-        position += batch;
-        samples += batch;
-      }
-      elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    }
-    const double cpu = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
-    if (window >= 0) {
-      rates.push_back(static_cast<double>(samples) / elapsed);
-      cpu_rates.push_back(static_cast<double>(samples) / cpu);
-    }
-    result.loss = loss / static_cast<double>(samples);
+  for (const Window& window : windows) {
+    rates.push_back(static_cast<double>(window.samples) / window.seconds);
+    cpu_rates.push_back(static_cast<double>(window.samples) / window.cpu_seconds);
   }
-  if (rates.empty()) return result;
   std::sort(rates.begin(), rates.end());
   std::sort(cpu_rates.begin(), cpu_rates.end());
-  result.median_cpu = cpu_rates[cpu_rates.size() / 2];
-  result.median = rates[rates.size() / 2];
-  result.best = rates[rates.size() - 1];
-  return result;
+  const double rate = rates[rates.size() / 2];
+  const double milliseconds = 1000 * static_cast<double>(workload.batch) / rate;
+  const double connections = rate * static_cast<double>(Connections(workload.spec)) / 1e6;
+  const std::string level(covey::tensor::KernelLevel());
+  if (options.json) {
+    const nlohmann::json line = {{"workload", options.workload},
+                                 {"batch", workload.batch},
+                                 {"threads", options.threads},
+                                 {"numerics", options.numerics},
+                                 {"level", level},
+                                 {"samples_per_second", rate},
+                                 {"samples_per_second_best", rates.back()},
+                                 {"samples_per_cpu_second", cpu_rates[cpu_rates.size() / 2]},
+                                 {"milliseconds_per_batch", milliseconds},
+                                 {"million_connections_per_second", connections},
+                                 {"loss", windows.back().loss}};
+    std::printf("%s\n", line.dump().c_str());
+    return;
+  }
+  std::printf(
+      "%s, batch %zu, %zu thread(s), %s, level %s: %.0f samples/s (best %.0f, %.0f per CPU "
+      "second), %.4g ms a batch, %.0f million connections/s, loss %.4f\n",
+      options.workload.c_str(), workload.batch, options.threads, options.numerics.c_str(),
+      level.c_str(), rate, rates.back(), cpu_rates[cpu_rates.size() / 2], milliseconds, connections,
+      windows.back().loss);
+}
+
+void Declare(CLI::App& app, Options& options) {
+  const std::vector<std::string> names(covey::bench::kWorkloads.begin(),
+                                       covey::bench::kWorkloads.end());
+  app.add_option("--workload", options.workload)->check(CLI::IsMember(names));
+  app.add_option("--batch", options.batch, "samples of a step; the workload's own by default");
+  app.add_option("--threads", options.threads)->check(CLI::Range(1, 1));
+  app.add_option("--numerics", options.numerics)->check(CLI::IsMember({"fast"}));
+  app.add_option("--level", options.level, "kernel level; the best by default");
+  app.add_option("--data", options.files.folder, "folder of Fashion-MNIST");
+  app.add_option("--cache", options.files.cache, "folder for unpacked files");
+  app.add_flag("--synthetic", options.synthetic, "random bytes instead of Fashion-MNIST");
+  app.add_option("--seconds", options.seconds, "length of a window")->check(CLI::PositiveNumber);
+  app.add_option("--windows", options.windows)->check(CLI::PositiveNumber);
+  app.add_flag("--json", options.json);
+  app.add_flag("--serve", options.serve, "a window for each line of standard input");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app{"Training speed of one node on one thread"};
-  app.add_option("--images", options.images, "IDX or IDX.gz of images");
-  app.add_option("--labels", options.labels, "IDX or IDX.gz of labels");
-  app.add_option("--cache", options.cache, "folder for unpacked files");
-  app.add_flag("--synthetic", options.synthetic, "random bytes instead of files");
-  app.add_option("--batch", options.batches, "batch sizes");
-  app.add_option("--hidden", options.hidden, "units of the hidden layers");
-  app.add_option("--optimizer", options.optimizer)
-      ->check(CLI::IsMember({"adam", "sgd", "momentum", "quasi_global"}));
-  app.add_option("--level", options.level, "kernel level; the best by default");
-  app.add_option("--seconds", options.seconds, "length of a window");
-  app.add_option("--windows", options.windows)->check(CLI::PositiveNumber);
-  app.add_flag("--json", options.json);
-  CLI11_PARSE(app, argc, argv);
+  CLI::App app{"Training speed of one node"};
+  Declare(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? 0 : 64;
+  }
   if (!covey::tensor::SetKernelLevel(options.level)) {
     std::fprintf(stderr, "--level %s: not on this machine\n", options.level.c_str());
     return 64;
   }
-  Dataset dataset;
-  if (options.synthetic) {
-    dataset = Synthetic();
-  } else {
-    auto opened =
-        covey::data::OpenIdx({.images = options.images, .labels = options.labels}, options.cache);
-    if (!opened) {
-      std::fprintf(stderr, "%s\n", opened.error().Format().c_str());
-      return covey::ExitCode(opened.error());
-    }
-    dataset = *opened;
+  if (options.synthetic) options.files.folder.clear();
+  auto workload = covey::bench::MakeWorkload(options.workload, options.files);
+  if (!workload) {
+    std::fprintf(stderr, "%s\n", workload.error().Format().c_str());
+    return covey::ExitCode(workload.error());
   }
-  nlohmann::json report = nlohmann::json::array();
-  for (const std::size_t batch : options.batches) {
-    const Rate rate = Measure(options, dataset, batch);
-    if (options.json) {
-      report.push_back({{"batch", rate.batch},
-                        {"level", covey::tensor::KernelLevel()},
-                        {"optimizer", options.optimizer},
-                        {"samples_per_second", rate.median},
-                        {"samples_per_second_best", rate.best},
-                        {"samples_per_cpu_second", rate.median_cpu},
-                        {"loss", rate.loss}});
-    } else {
-      std::printf(
-          "batch %4zu  level %s  %s: median %.0f, best %.0f samples/s, %.0f per CPU second, loss "
-          "%.4f\n",
-          rate.batch, std::string(covey::tensor::KernelLevel()).c_str(), options.optimizer.c_str(),
-          rate.median, rate.best, rate.median_cpu, rate.loss);
-    }
+  if (options.batch != 0) workload->batch = options.batch;
+  if (workload->batch > workload->dataset.size()) {
+    std::fprintf(stderr, "--batch %zu: there are %zu samples\n", workload->batch,
+                 workload->dataset.size());
+    return 64;
   }
-  if (options.json) std::printf("%s\n", report.dump(2).c_str());
+  Session session(*workload);
+  if (options.serve) {
+    Serve(session, options.seconds);
+    return 0;
+  }
+  session.Train(options.seconds);  // warms up
+  std::vector<Window> windows;
+  for (int i = 0; i < options.windows; ++i) windows.push_back(session.Train(options.seconds));
+  Report(options, *workload, windows);
   return 0;
 }
