@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "covey/base/check.h"
+#include "nn/folded.h"
 #include "nn/shapes.h"
 #include "nn/stage.h"
 #include "nn/transpose.h"
@@ -21,27 +22,6 @@ struct Network::Step {
   tensor::FlatVector output;
   const float* input = nullptr;  // of the last pass; null: rows
 };
-
-namespace {
-
-// The spec with the activation that the loss does itself taken off the last layer.
-ModelSpec WithoutFoldedActivation(const ModelSpec& spec) {
-  ModelSpec folded = spec;
-  const bool softmax = spec.loss == Loss::kSparseCategoricalCrossEntropy ||
-                       spec.loss == Loss::kCategoricalCrossEntropy;
-  const bool sigmoid = spec.loss == Loss::kBinaryCrossEntropy;
-  const auto fold = [&](Activation& activation) {
-    if ((softmax && activation == Activation::kSoftmax) ||
-        (sigmoid && activation == Activation::kSigmoid)) {
-      activation = Activation::kLinear;
-    }
-  };
-  if (auto* dense = std::get_if<Dense>(&folded.layers.back())) fold(dense->activation);
-  if (auto* act = std::get_if<Activate>(&folded.layers.back())) fold(act->activation);
-  return folded;
-}
-
-}  // namespace
 
 Network::Network(const ModelSpec& spec, std::size_t batch, tensor::Tasks* tasks, std::uint64_t seed)
     : tasks_(tasks), seed_(seed), batch_(batch) {

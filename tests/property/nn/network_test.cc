@@ -1,4 +1,4 @@
-// The fast network against the plain one, and the plain one against central differences.
+// The fast network against the plain one.
 #include "covey/nn/network.h"
 
 #include <gtest/gtest.h>
@@ -72,20 +72,6 @@ struct Drawn {
   std::vector<std::uint8_t> bytes;
   std::vector<const std::uint8_t*> rows;
 };
-
-// Property: gradient = central difference in double. Where a ReLU is about to bend within h, the
-// difference is not the derivative; the draws here keep clear of that (a fixed seed, so for good).
-TEST(NetworkProperty, PlainGradientEqualsCentralDifferences) {
-  for (const ModelSpec& spec : {Stack(1, {2}), Stack(13, {9, 4}), Stack(5, {1, 2}),
-                                Stack(4, {3, 1, 4}), Stack(6, {7, 5, 3})}) {
-    for (const std::size_t batch : {1u, 7u}) {
-      const Drawn drawn(spec, batch, 3);
-      const auto check = CheckGradient(spec, drawn.Parameters<double>(), drawn.Samples<double>(),
-                                       drawn.labels, 1e-5, 1e-4);
-      EXPECT_LT(check.worst, 1e-6) << Summary(spec) << " batch " << batch << " at " << check.at;
-    }
-  }
-}
 
 TEST(NetworkProperty, FastGradientEqualsPlainInDouble) {
   AtEveryLevel([] {
