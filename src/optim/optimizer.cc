@@ -1,127 +1,196 @@
 #include "covey/optim/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <string>
+#include <string_view>
 
 #include "covey/base/check.h"
+#include "covey/tensor/kernels.h"
 
 namespace covey::optim {
 namespace {
 
-// Places in the vector `round`.
+using Kind = Settings::Kind;
+using tensor::FlatVector;
+using tensor::UpdateKind;
+
+// Places in the small vector of quasi-global momentum ("round") ...
 constexpr std::size_t kSteps = 0;
 constexpr std::size_t kLastLength = 1;
 constexpr std::size_t kHasReference = 2;
 constexpr std::size_t kRoundSize = 3;
+// ... and of irprop_plus ("last_loss").
+constexpr std::size_t kLoss = 0;
+constexpr std::size_t kHasLoss = 1;
+constexpr std::size_t kLossSize = 2;
 
-Status Outside(std::string_view field, float got, std::string_view range) {
-  return Fail(ErrorCode::kConfig, "train.optimizer." + std::string(field),
-              "got " + std::to_string(got), "wanted a number " + std::string(range));
-}
+// What of first_ and second_ a kind keeps under which name; empty: nothing.
+struct Slots {
+  std::string_view first = {};
+  std::string_view second = {};
+  std::string_view small = {};
+  std::size_t small_size = 0;
+};
 
-// False for NaN.
-bool Within(float value, float low, float below) { return value >= low && value < below; }
-bool Positive(float value) { return value > 0 && std::isfinite(value); }
-
-}  // namespace
-
-std::string_view Name(Settings::Kind kind) {
-  switch (kind) {
-    case Settings::Kind::kSgd:
-      return "sgd";
-    case Settings::Kind::kAdam:
-      return "adam";
-    case Settings::Kind::kQuasiGlobal:
-      return "quasi_global";
-  }
-  return "unknown";
-}
-
-Status Validate(const Settings& settings) {
-  const std::string_view factor = "in [0, 1)";
-  if (!Positive(settings.learning_rate)) {
-    return Outside("learning_rate", settings.learning_rate, "above 0");
-  }
+Slots SlotsOf(const Settings& settings) {
+  const std::string_view velocity = settings.momentum != 0 ? "velocity" : "";
   switch (settings.kind) {
-    case Settings::Kind::kSgd:
-      if (!Within(settings.momentum, 0, 1)) return Outside("momentum", settings.momentum, factor);
-      break;
-    case Settings::Kind::kAdam:
-      if (!Within(settings.beta1, 0, 1)) return Outside("beta1", settings.beta1, factor);
-      if (!Within(settings.beta2, 0, 1)) return Outside("beta2", settings.beta2, factor);
-      if (!Positive(settings.epsilon)) return Outside("epsilon", settings.epsilon, "above 0");
-      break;
-    case Settings::Kind::kQuasiGlobal:
-      if (!Within(settings.beta, 0, 1)) return Outside("beta", settings.beta, factor);
-      if (!Within(settings.mu, 0, 1)) return Outside("mu", settings.mu, factor);
-      break;
+    case Kind::kSgd:
+      return {.first = velocity};
+    case Kind::kAdam:
+    case Kind::kAdamW:
+      return {.first = "m", .second = "v"};
+    case Kind::kRmsProp:
+      return {.first = velocity, .second = "mean_square"};
+    case Kind::kQuasiGlobal:
+      return {.first = "m_hat", .second = "x_ref", .small = "round", .small_size = kRoundSize};
+    case Kind::kBackprop:
+      return {.first = "gradient"};
+    case Kind::kRpropMinus:
+    case Kind::kRpropPlus:
+    case Kind::kIrpropMinus:
+      return {.first = "gradient", .second = "step"};
+    case Kind::kIrpropPlus:
+      return {.first = "gradient", .second = "step", .small = "last_loss", .small_size = kLossSize};
   }
   return {};
 }
 
-Optimizer::Optimizer(const Settings& settings, std::size_t size)
-    : settings_(settings), size_(size) {
+}  // namespace
+
+Optimizer::Optimizer(const Settings& settings, std::size_t size, tensor::Numerics numerics)
+    : settings_(settings), size_(size), numerics_(numerics) {
   COVEY_CHECK(Validate(settings).has_value());
-  const bool adam = settings.kind == Settings::Kind::kAdam;
-  const bool quasi_global = settings.kind == Settings::Kind::kQuasiGlobal;
-  if (adam || quasi_global || settings.momentum != 0) first_ = tensor::FlatVector(size);
-  if (adam || quasi_global) second_ = tensor::FlatVector(size);
-  if (quasi_global) round_ = tensor::FlatVector(kRoundSize);
+  const Slots slots = SlotsOf(settings);
+  if (!slots.first.empty()) first_ = FlatVector(size);
+  if (!slots.second.empty()) second_ = FlatVector(size);
+  if (!slots.small.empty()) small_ = FlatVector(slots.small_size);
+  if (IsResilient(settings.kind)) {
+    std::fill(second_.view().begin(), second_.view().end(), settings.step_initial);
+  }
 }
 
-tensor::UpdateRule Optimizer::BeginStep(tensor::ConstVectorView x) {
+bool Optimizer::fused() const { return !IsResilient(settings_.kind) && settings_.clip == Clip(); }
+
+double Optimizer::LearningRate() const {
+  return static_cast<double>(settings_.learning_rate) * FactorAt(settings_.schedule, steps_);
+}
+
+void Optimizer::AdamRule(double rate, tensor::UpdateRule& rule) {
+  const double unbias1 = 1.0 - Power(static_cast<double>(settings_.beta1), steps_);
+  const double unbias2 = 1.0 - Power(static_cast<double>(settings_.beta2), steps_);
+  rule.kind = UpdateKind::kAdam;
+  rule.step = static_cast<float>(rate * std::sqrt(unbias2) / unbias1);
+  rule.beta1 = settings_.beta1;
+  rule.beta2 = settings_.beta2;
+  if (settings_.kind == Kind::kAdamW) {
+    rule.l2 = 0;
+    rule.keep = static_cast<float>(1.0 - rate * static_cast<double>(settings_.weight_decay));
+  }
+}
+
+tensor::UpdateRule Optimizer::NextRule(tensor::ConstVectorView x) {
   COVEY_CHECK(x.size() == size_, x.size(), size_);
   ++steps_;
-  tensor::UpdateRule rule{.step = settings_.learning_rate};
+  const double rate = LearningRate();
+  tensor::UpdateRule rule{.step = static_cast<float>(rate),
+                          .decay = settings_.momentum,
+                          .epsilon = settings_.epsilon,
+                          .l2 = settings_.weight_decay,
+                          .first = first_.size() == 0 ? nullptr : first_.data(),
+                          .second = second_.size() == 0 ? nullptr : second_.data()};
+  const bool momentum = settings_.momentum != 0;
   switch (settings_.kind) {
-    case Settings::Kind::kSgd:
-      rule.kind =
-          settings_.momentum != 0 ? tensor::UpdateKind::kMomentum : tensor::UpdateKind::kSgd;
-      rule.decay = settings_.momentum;
-      rule.first = settings_.momentum != 0 ? first_.data() : nullptr;
+    case Kind::kSgd:
+      rule.kind = settings_.nesterov ? UpdateKind::kNesterov
+                  : momentum         ? UpdateKind::kMomentum
+                                     : UpdateKind::kSgd;
       break;
-    case Settings::Kind::kAdam: {
-      const auto t = static_cast<double>(steps_);
-      const double unbias1 = 1.0 - std::pow(static_cast<double>(settings_.beta1), t);
-      const double unbias2 = 1.0 - std::pow(static_cast<double>(settings_.beta2), t);
-      rule.kind = tensor::UpdateKind::kAdam;
-      rule.step = static_cast<float>(static_cast<double>(settings_.learning_rate) *
-                                     std::sqrt(unbias2) / unbias1);
-      rule.beta1 = settings_.beta1;
-      rule.beta2 = settings_.beta2;
-      rule.epsilon = settings_.epsilon;
-      rule.first = first_.data();
-      rule.second = second_.data();
+    case Kind::kAdam:
+    case Kind::kAdamW:
+      AdamRule(rate, rule);
       break;
-    }
-    case Settings::Kind::kQuasiGlobal:
-      rule.kind = tensor::UpdateKind::kQuasiGlobal;
+    case Kind::kRmsProp:
+      rule.kind = momentum ? UpdateKind::kRmsPropMomentum : UpdateKind::kRmsProp;
+      rule.beta2 = settings_.decay;
+      break;
+    case Kind::kQuasiGlobal:
+      rule.kind = UpdateKind::kQuasiGlobal;
       rule.decay = settings_.beta;
-      rule.first = first_.data();
-      if (round_[kHasReference] == 0) {
+      rule.second = nullptr;
+      if (small_[kHasReference] == 0) {
         if (!x.empty()) std::memcpy(second_.data(), x.data(), x.size_bytes());
-        round_[kHasReference] = 1;
+        small_[kHasReference] = 1;
       }
-      round_[kSteps] += 1;
+      small_[kSteps] += static_cast<float>(FactorAt(settings_.schedule, steps_));
       break;
+    case Kind::kBackprop:
+      rule.kind = UpdateKind::kBackprop;
+      rule.decay = settings_.blend;
+      break;
+    case Kind::kRpropMinus:
+    case Kind::kRpropPlus:
+    case Kind::kIrpropMinus:
+    case Kind::kIrpropPlus:
+      break;  // not a rule of this form: ResilientStep
   }
   return rule;
 }
 
-void Optimizer::Step(tensor::VectorView x, tensor::ConstVectorView gradient) {
+tensor::UpdateRule Optimizer::BeginStep(tensor::ConstVectorView x) {
+  COVEY_CHECK(fused(), Name(settings_.kind));
+  return NextRule(x);
+}
+
+tensor::GradientClip Optimizer::ClipOf(tensor::ConstVectorView gradient) const {
+  tensor::GradientClip clip{.limit = settings_.clip.value};
+  if (settings_.clip.norm > 0) {
+    const double norm = std::sqrt(tensor::SquaredNorm(gradient));
+    const auto limit = static_cast<double>(settings_.clip.norm);
+    if (norm > limit) clip.scale = static_cast<float>(limit / norm);
+  }
+  return clip;
+}
+
+void Optimizer::Step(tensor::VectorView x, tensor::ConstVectorView gradient, double loss) {
   COVEY_CHECK(gradient.size() == size_, gradient.size(), size_);
-  tensor::ApplyUpdate(BeginStep(x), 0, gradient, x);
+  if (IsResilient(settings_.kind)) return ResilientStep(x, gradient, loss);
+  tensor::ApplyUpdate(NextRule(x), 0, gradient, x, numerics_, ClipOf(gradient));
+}
+
+void Optimizer::ResilientStep(tensor::VectorView x, tensor::ConstVectorView gradient, double loss) {
+  using OnTurn = tensor::SignRule::OnTurn;
+  COVEY_CHECK(x.size() == size_, x.size(), size_);
+  ++steps_;
+  tensor::SignRule rule{.eta_minus = settings_.eta_minus,
+                        .eta_plus = settings_.eta_plus,
+                        .step_min = settings_.step_min,
+                        .step_max = settings_.step_max,
+                        .l2 = settings_.weight_decay,
+                        .previous = first_.data(),
+                        .step = second_.data()};
+  if (settings_.kind == Kind::kRpropPlus) rule.on_turn = OnTurn::kBacktrack;
+  if (settings_.kind == Kind::kIrpropMinus) rule.on_turn = OnTurn::kForget;
+  if (settings_.kind == Kind::kIrpropPlus) {
+    // Rounded before it is compared, so that a restored optimizer compares the same numbers.
+    const auto now = static_cast<float>(loss);
+    const bool rose = small_[kHasLoss] != 0 && now > small_[kLoss];
+    rule.on_turn = rose ? OnTurn::kBacktrack : OnTurn::kForget;
+    small_[kLoss] = now;
+    small_[kHasLoss] = 1;
+  }
+  tensor::ApplySignUpdate(rule, gradient, x, numerics_);
 }
 
 void Optimizer::Mixed(tensor::ConstVectorView x) {
-  if (settings_.kind != Settings::Kind::kQuasiGlobal) return;
+  if (settings_.kind != Kind::kQuasiGlobal) return;
   COVEY_CHECK(x.size() == size_, x.size(), size_);
-  if (round_[kSteps] > 0) round_[kLastLength] = round_[kSteps];
-  round_[kSteps] = 0;
+  if (small_[kSteps] > 0) small_[kLastLength] = small_[kSteps];
+  small_[kSteps] = 0;
   float* reference = second_.data();
-  if (round_[kHasReference] != 0) {
-    const float length = round_[kLastLength] > 0 ? round_[kLastLength] : 1;
+  if (small_[kHasReference] != 0) {
+    const float length = small_[kLastLength] > 0 ? small_[kLastLength] : 1;
     const float keep = settings_.mu;
     const float take = (1 - settings_.mu) / (settings_.learning_rate * length);
     float* m_hat = first_.data();
@@ -131,21 +200,20 @@ void Optimizer::Mixed(tensor::ConstVectorView x) {
     }
   } else if (!x.empty()) {
     std::memcpy(reference, x.data(), x.size_bytes());
-    round_[kHasReference] = 1;
+    small_[kHasReference] = 1;
   }
 }
 
 std::vector<NamedState> Optimizer::state() {
-  switch (settings_.kind) {
-    case Settings::Kind::kSgd:
-      if (settings_.momentum == 0) return {};
-      return {{"velocity", first_.view()}};
-    case Settings::Kind::kAdam:
-      return {{"m", first_.view()}, {"v", second_.view()}};
-    case Settings::Kind::kQuasiGlobal:
-      return {{"m_hat", first_.view()}, {"x_ref", second_.view()}, {"round", round_.view()}};
-  }
-  return {};
+  const Slots slots = SlotsOf(settings_);
+  std::vector<NamedState> state;
+  const auto add = [&state](std::string_view name, FlatVector& values) {
+    if (!name.empty()) state.push_back({.name = std::string(name), .values = values.view()});
+  };
+  add(slots.first, first_);
+  add(slots.second, second_);
+  add(slots.small, small_);
+  return state;
 }
 
 }  // namespace covey::optim

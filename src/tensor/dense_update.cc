@@ -133,7 +133,7 @@ void UpdateBias(const DenseShape& shape, const float* delta, const Rule& rule, c
 
 void UpdateLayer(const DenseShape& shape, const DenseInput& input, const float* delta,
                  const UpdateRule& rule, const DenseParameters& parameters, float* scratch) {
-  WithRule(rule, [&](const auto& typed) HWY_ATTR {
+  WithRule<FastNumerics>(rule, [&](const auto& typed) HWY_ATTR {
     const Slots weights = SlotsAt(rule, parameters.x, parameters.weights);
     Strip strip{.shape = shape,
                 .input = scratch,
@@ -156,14 +156,6 @@ void UpdateLayer(const DenseShape& shape, const DenseInput& input, const float* 
   });
 }
 
-void Apply(const UpdateRule& rule, std::size_t offset, const float* gradient, std::size_t count,
-           float* x) {
-  WithRule(rule, [&](const auto& typed) HWY_ATTR {
-    const Slots slots = SlotsAt(rule, x, offset);
-    StepRange(typed, gradient, count, slots.x, slots.first, slots.second);
-  });
-}
-
 }  // namespace covey::tensor::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -171,7 +163,6 @@ HWY_AFTER_NAMESPACE();
 namespace covey::tensor {
 
 HWY_EXPORT(UpdateLayer);
-HWY_EXPORT(Apply);
 
 std::size_t DenseScratchSize(std::size_t batch) {
   return std::max(kStripFeatures * PaddedBatch(batch), kPanelFeatures * kPanelSamples);
@@ -181,13 +172,6 @@ void DenseUpdate(const DenseShape& shape, const DenseInput& input, const float* 
                  const UpdateRule& rule, const DenseParameters& parameters, float* scratch) {
   COVEY_CHECK(input.activations != nullptr || input.rows != nullptr);
   HWY_DYNAMIC_DISPATCH(UpdateLayer)(shape, input, delta, rule, parameters, scratch);
-}
-
-void ApplyUpdate(const UpdateRule& rule, std::size_t offset, ConstVectorView gradient,
-                 VectorView x) {
-  COVEY_CHECK(offset <= x.size() && gradient.size() <= x.size() - offset, offset, gradient.size(),
-              x.size());
-  HWY_DYNAMIC_DISPATCH(Apply)(rule, offset, gradient.data(), gradient.size(), x.data());
 }
 
 }  // namespace covey::tensor

@@ -25,6 +25,10 @@ struct FastNumerics {
   static HWY_INLINE V NegMulAdd(V a, V b, V c) {  // c - a b
     return hn::NegMulAdd(a, b, c);
   }
+  template <class V>
+  static HWY_INLINE V MulSub(V a, V b, V c) {  // a b - c
+    return hn::MulSub(a, b, c);
+  }
 };
 
 struct PortableNumerics {
@@ -36,6 +40,10 @@ struct PortableNumerics {
   template <class V>
   static HWY_INLINE V NegMulAdd(V a, V b, V c) {
     return hn::Sub(c, hn::Mul(a, b));
+  }
+  template <class V>
+  static HWY_INLINE V MulSub(V a, V b, V c) {
+    return hn::Sub(hn::Mul(a, b), c);
   }
 };
 

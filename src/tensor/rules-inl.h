@@ -11,13 +11,16 @@
 
 #include "covey/tensor/update.h"
 #include "hwy/highway.h"
+#include "tensor/numerics-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace covey::tensor::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// One rule: which of x, first, second it writes, and the step for one vector (equations: update.h).
+// One rule, N the numerics: which of x, first, second it reads and writes, and the step for one
+// vector (equations: update.h). g has its weight decay already.
+template <class N>
 struct StoreRule {
   static constexpr bool kReadsFirst = false, kWritesX = false, kFirst = true, kSecond = false;
   template <class V>
@@ -27,57 +30,123 @@ struct StoreRule {
   HWY_INLINE explicit StoreRule(const UpdateRule&) {}
 };
 
-struct SgdRule {
-  static constexpr bool kReadsFirst = false, kWritesX = true, kFirst = false, kSecond = false;
+template <class N>
+struct AccumulateRule {
+  static constexpr bool kReadsFirst = true, kWritesX = false, kFirst = true, kSecond = false;
+  template <class V>
+  HWY_INLINE void Step(V g, V&, V& first, V&) const {
+    first = hn::Add(first, g);
+  }
+  HWY_INLINE explicit AccumulateRule(const UpdateRule&) {}
+};
+
+// What all rules that move x have.
+struct MovingRule {
   using D = hn::ScalableTag<float>;
-  hn::Vec<D> step;
-  HWY_INLINE explicit SgdRule(const UpdateRule& rule) : step(hn::Set(D(), rule.step)) {}
+  static constexpr bool kWritesX = true;
+  hn::Vec<D> step, l2;
+  HWY_INLINE explicit MovingRule(const UpdateRule& rule)
+      : step(hn::Set(D(), rule.step)), l2(hn::Set(D(), rule.l2)) {}
+};
+
+template <class N>
+struct SgdRule : MovingRule {
+  using Policy = N;
+  static constexpr bool kReadsFirst = false, kFirst = false, kSecond = false;
+  HWY_INLINE explicit SgdRule(const UpdateRule& rule) : MovingRule(rule) {}
   template <class V>
   HWY_INLINE void Step(V g, V& x, V&, V&) const {
-    x = hn::NegMulAdd(step, g, x);
+    x = N::NegMulAdd(step, g, x);
   }
 };
 
-struct MomentumRule {
-  static constexpr bool kReadsFirst = true, kWritesX = true, kFirst = true, kSecond = false;
-  using D = hn::ScalableTag<float>;
-  hn::Vec<D> step, decay;
+// x moves by ahead first - step_now g: (1, 0) plain, (decay, step) Nesterov.
+template <class N>
+struct MomentumRule : MovingRule {
+  using Policy = N;
+  static constexpr bool kReadsFirst = true, kFirst = true, kSecond = false;
+  hn::Vec<D> decay, ahead, step_now;
   HWY_INLINE explicit MomentumRule(const UpdateRule& rule)
-      : step(hn::Set(D(), rule.step)), decay(hn::Set(D(), rule.decay)) {}
+      : MovingRule(rule), decay(hn::Set(D(), rule.decay)) {
+    const bool nesterov = rule.kind == UpdateKind::kNesterov;
+    ahead = nesterov ? decay : hn::Set(D(), 1.0f);
+    step_now = nesterov ? step : hn::Zero(D());
+  }
   template <class V>
   HWY_INLINE void Step(V g, V& x, V& first, V&) const {
-    first = hn::NegMulAdd(step, g, hn::Mul(decay, first));
-    x = hn::Add(x, first);
+    first = N::NegMulAdd(step, g, hn::Mul(decay, first));
+    x = N::NegMulAdd(step_now, g, N::MulAdd(ahead, first, x));
   }
 };
 
-struct AdamRule {
-  static constexpr bool kReadsFirst = true, kWritesX = true, kFirst = true, kSecond = true;
-  using D = hn::ScalableTag<float>;
-  hn::Vec<D> step, rate1, rate2, epsilon;
+template <class N>
+struct AdamRule : MovingRule {
+  using Policy = N;
+  static constexpr bool kReadsFirst = true, kFirst = true, kSecond = true;
+  hn::Vec<D> rate1, rate2, epsilon, keep;
   HWY_INLINE explicit AdamRule(const UpdateRule& rule)
-      : step(hn::Set(D(), rule.step)),
+      : MovingRule(rule),
         rate1(hn::Set(D(), 1.0f - rule.beta1)),
+        rate2(hn::Set(D(), 1.0f - rule.beta2)),
+        epsilon(hn::Set(D(), rule.epsilon)),
+        keep(hn::Set(D(), rule.keep)) {}
+  template <class V>
+  HWY_INLINE void Step(V g, V& x, V& first, V& second) const {
+    first = N::MulAdd(rate1, hn::Sub(g, first), first);
+    second = N::MulAdd(rate2, N::MulSub(g, g, second), second);
+    const V root = hn::Add(hn::Sqrt(second), epsilon);
+    x = N::MulSub(keep, x, hn::Div(hn::Mul(step, first), root));
+  }
+};
+
+template <class N, bool kMomentum>
+struct RmsPropRule : MovingRule {
+  using Policy = N;
+  static constexpr bool kReadsFirst = kMomentum, kFirst = kMomentum, kSecond = true;
+  hn::Vec<D> decay, beta2, rate2, epsilon;
+  HWY_INLINE explicit RmsPropRule(const UpdateRule& rule)
+      : MovingRule(rule),
+        decay(hn::Set(D(), rule.decay)),
+        beta2(hn::Set(D(), rule.beta2)),
         rate2(hn::Set(D(), 1.0f - rule.beta2)),
         epsilon(hn::Set(D(), rule.epsilon)) {}
   template <class V>
   HWY_INLINE void Step(V g, V& x, V& first, V& second) const {
-    first = hn::MulAdd(rate1, hn::Sub(g, first), first);
-    second = hn::MulAdd(rate2, hn::MulSub(g, g, second), second);
-    const V root = hn::Add(hn::Sqrt(second), epsilon);
-    x = hn::Sub(x, hn::Div(hn::Mul(step, first), root));
+    second = N::MulAdd(rate2, hn::Mul(g, g), hn::Mul(beta2, second));
+    const V move = hn::Div(hn::Mul(step, g), hn::Sqrt(hn::Add(second, epsilon)));
+    if constexpr (kMomentum) {
+      first = hn::Sub(hn::Mul(decay, first), move);
+      x = hn::Add(x, first);
+    } else {
+      x = hn::Sub(x, move);
+    }
   }
 };
 
-struct QuasiGlobalRule {
-  static constexpr bool kReadsFirst = true, kWritesX = true, kFirst = false, kSecond = false;
-  using D = hn::ScalableTag<float>;
-  hn::Vec<D> step, decay;
+template <class N>
+struct QuasiGlobalRule : MovingRule {
+  using Policy = N;
+  static constexpr bool kReadsFirst = true, kFirst = false, kSecond = false;
+  hn::Vec<D> decay;
   HWY_INLINE explicit QuasiGlobalRule(const UpdateRule& rule)
-      : step(hn::Set(D(), rule.step)), decay(hn::Set(D(), rule.decay)) {}
+      : MovingRule(rule), decay(hn::Set(D(), rule.decay)) {}
   template <class V>
   HWY_INLINE void Step(V g, V& x, V& first, V&) const {
-    x = hn::NegMulAdd(step, hn::MulAdd(decay, first, g), x);
+    x = N::NegMulAdd(step, N::MulAdd(decay, first, g), x);
+  }
+};
+
+template <class N>
+struct BackpropRule : MovingRule {
+  using Policy = N;
+  static constexpr bool kReadsFirst = true, kFirst = true, kSecond = false;
+  hn::Vec<D> now, before;
+  HWY_INLINE explicit BackpropRule(const UpdateRule& rule)
+      : MovingRule(rule), now(hn::Set(D(), rule.decay)), before(hn::Set(D(), 1.0f - rule.decay)) {}
+  template <class V>
+  HWY_INLINE void Step(V g, V& x, V& first, V&) const {
+    x = N::NegMulAdd(step, N::MulAdd(now, g, hn::Mul(before, first)), x);
+    first = g;
   }
 };
 
@@ -90,7 +159,10 @@ HWY_INLINE void StepVector(const Rule& rule, hn::Vec<hn::ScalableTag<float>> g,
   auto vx = hn::Zero(d);
   auto v1 = hn::Zero(d);
   auto v2 = hn::Zero(d);
-  if constexpr (Rule::kWritesX) vx = hn::LoadU(d, x);
+  if constexpr (Rule::kWritesX) {
+    vx = hn::LoadU(d, x);
+    g = Rule::Policy::MulAdd(rule.l2, vx, g);
+  }
   if constexpr (Rule::kReadsFirst) v1 = hn::LoadU(d, first);
   if constexpr (Rule::kSecond) v2 = hn::LoadU(d, second);
   rule.Step(g, vx, v1, v2);
@@ -142,20 +214,29 @@ HWY_INLINE Slots SlotsAt(const UpdateRule& rule, float* x, std::size_t offset) {
           (rule.second != nullptr ? rule.second : x) + offset};
 }
 
-// Calls body(rule object) with the rule that `rule` names.
-template <class Body>
+// Calls body(rule object) with the rule that `rule` names, in numerics N.
+template <class N, class Body>
 HWY_INLINE void WithRule(const UpdateRule& rule, Body body) {
   switch (rule.kind) {
     case UpdateKind::kStore:
-      return body(StoreRule(rule));
+      return body(StoreRule<N>(rule));
+    case UpdateKind::kAccumulate:
+      return body(AccumulateRule<N>(rule));
     case UpdateKind::kSgd:
-      return body(SgdRule(rule));
+      return body(SgdRule<N>(rule));
     case UpdateKind::kMomentum:
-      return body(MomentumRule(rule));
+    case UpdateKind::kNesterov:
+      return body(MomentumRule<N>(rule));
     case UpdateKind::kAdam:
-      return body(AdamRule(rule));
+      return body(AdamRule<N>(rule));
+    case UpdateKind::kRmsProp:
+      return body(RmsPropRule<N, false>(rule));
+    case UpdateKind::kRmsPropMomentum:
+      return body(RmsPropRule<N, true>(rule));
     case UpdateKind::kQuasiGlobal:
-      return body(QuasiGlobalRule(rule));
+      return body(QuasiGlobalRule<N>(rule));
+    case UpdateKind::kBackprop:
+      return body(BackpropRule<N>(rule));
   }
 }
 

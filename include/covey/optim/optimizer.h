@@ -5,30 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "covey/base/result.h"
+#include "covey/optim/settings.h"
 #include "covey/tensor/flat_vector.h"
+#include "covey/tensor/numerics.h"
 #include "covey/tensor/update.h"
 
 namespace covey::optim {
-
-struct Settings {
-  enum class Kind : std::uint8_t { kSgd, kAdam, kQuasiGlobal };
-  Kind kind = Kind::kAdam;
-  float learning_rate = 1e-3f;
-  float momentum = 0;                                   // sgd
-  float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-7f;  // adam: the defaults of Keras
-  float beta = 0.9f, mu = 0.9f;                         // quasi-global
-
-  bool operator==(const Settings&) const = default;
-};
-
-std::string_view Name(Settings::Kind kind);  // "sgd", "adam", "quasi_global"
-
-// Errors: kConfig; names the field ("train.optimizer.beta1"), what was got and its range.
-Status Validate(const Settings& settings);
 
 // A vector of an optimizer's state under the name that checkpoints give it; valid as long as the
 // optimizer is.
@@ -37,36 +22,59 @@ struct NamedState {
   tensor::VectorView values;
 };
 
-// Equation, g the mean gradient of a batch, t the number of this step from 1:
+// Equation, G the mean gradient of a batch, clipped; g = G + weight_decay x; t the number of this
+// step from 1; lr = learning_rate FactorAt(schedule, t):
 //   sgd:          x <- x - lr g; with momentum: v <- momentum v - lr g;  x <- x + v
+//                 nesterov: the same v;  x <- x + momentum v - lr g
 //   adam:         m <- m + (1 - beta1)(g - m);  v <- v + (1 - beta2)(g^2 - v)
 //                 x <- x - lr sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(v) + epsilon)
+//   adamw:        adam with g = G, and x <- (1 - lr weight_decay) x before the move
+//   rmsprop:      s <- decay s + (1 - decay) g^2;  x <- x - lr g / sqrt(s + epsilon)
+//                 with momentum: v <- momentum v - lr g / sqrt(s + epsilon);  x <- x + v
 //   quasi_global: m <- beta m_hat + g;  x <- x - lr m
 //                 and once a round, after mixing, h local steps after the last time:
 //                 d <- (x_ref - x) / (lr h);  m_hat <- mu m_hat + (1 - mu) d;  x_ref <- x
-// A round without a local step (h = 0) counts as long as the last one that had any (one step before
-// the first): its displacement enters m_hat at the scale of an ordinary round, and where nothing
-// moves, m_hat fades.
+//   backprop:     x <- x - lr (blend g + (1 - blend) p);  p <- g      (p = 0 before the first step)
+//   rprop_*, irprop_*: tensor::SignRule, every step size at first step_initial. Where the gradient
+//                 turns: rprop_minus moves on, rprop_plus takes the last move back, irprop_minus
+//                 forgets the gradient, irprop_plus takes the move back if the loss has risen and
+//                 forgets the gradient.
+// A round of quasi_global without a local step (h = 0) counts as long as the last one that had any
+// (one step before the first): its displacement enters m_hat at the scale of an ordinary round, and
+// where nothing moves, m_hat fades. Under a schedule h counts each step by its factor.
+//
+// Which can be fused into gradient kernels: all but the Rprop family, and none with clipping by
+// norm or value: those need the whole gradient first. See fused().
 //
 // Requires: valid settings.
-// Cost: BeginStep O(1) (quasi-global, first time: one copy of x); Step and Mixed one pass; memory
-// of slots: sgd 0 or 1, adam 2, quasi-global 2 times the model.
+// Cost: BeginStep O(log t) (quasi-global, first time: one copy of x); Step and Mixed one pass (Step
+// with clipping by norm: two over the gradient); memory of slots: sgd 0 or 1, adam 2, rmsprop 1 or
+// 2, quasi-global 2, backprop 1, Rprop 2 times the model.
 // Thread: none; the caller serialises.
-// Source: Kingma & Ba 2015, end of section 2, in the form of Keras; Lin et al. 2021, "Quasi-Global
-// Momentum", algorithm 1. Where we differ: Keras adds epsilon to the root (the "epsilon hat" of the
-// paper); quasi-global momentum follows the node's own x through asynchronous exchanges, not a
-// synchronous gossip step.
+// Determinism: numerics kPortable: the same bits on every machine.
+// Source: Kingma & Ba 2015, end of section 2, in the form of Keras; Loshchilov & Hutter 2019,
+// "Decoupled Weight Decay Regularization"; Tieleman & Hinton 2012, lecture 6.5; Sutskever et al.
+// 2013 for Nesterov; Lin et al. 2021, "Quasi-Global Momentum", algorithm 1; Igel & Huesken 2003,
+// "Empirical evaluation of the improved Rprop learning algorithms", section 2. Where we differ:
+// Keras adds epsilon to the root (the "epsilon hat" of the paper); RMSprop has epsilon inside the
+// root, as TensorFlow.js; quasi-global momentum follows the node's own x through asynchronous
+// exchanges, not a synchronous gossip step.
 class Optimizer {
  public:
-  Optimizer(const Settings& settings, std::size_t size);
+  Optimizer(const Settings& settings, std::size_t size,
+            tensor::Numerics numerics = tensor::Numerics::kFast);
+
+  // Whether a step may be taken in halves, its rule fused into gradient kernels.
+  bool fused() const;
 
   // The step in two halves, for code that fuses the second into its gradient kernels: advances the
   // step counter and returns the rule to apply to every parameter exactly once. x: the parameters
-  // before the step.
+  // before the step. Requires: fused().
   tensor::UpdateRule BeginStep(tensor::ConstVectorView x);
 
-  // Both halves. Requires: x.size() == gradient.size() == size.
-  void Step(tensor::VectorView x, tensor::ConstVectorView gradient);
+  // Both halves. loss: of the same batch at the x before the step; only irprop_plus looks at it.
+  // Requires: x.size() == gradient.size() == size.
+  void Step(tensor::VectorView x, tensor::ConstVectorView gradient, double loss);
 
   // Hook of the consensus round: called once at the end of each round, after the FIFO was drained.
   // Only quasi-global momentum does anything. It takes x after mixing alone: the displacement
@@ -77,21 +85,29 @@ class Optimizer {
   const Settings& settings() const { return settings_; }
   std::uint64_t steps() const { return steps_; }
 
-  // Checkpoints: everything but the step counter, by name: "velocity"; "m", "v"; "m_hat", "x_ref",
-  // "round". Restoring writes into the views and then calls RestoreSteps.
+  // Checkpoints: everything but the step counter, by name: "velocity"; "m", "v"; "mean_square";
+  // "m_hat", "x_ref", "round"; "gradient"; "step", "last_loss". Restoring writes into the views and
+  // then calls RestoreSteps; what follows has the same bits as without the interruption.
   std::vector<NamedState> state();
   void RestoreSteps(std::uint64_t steps) { steps_ = steps; }
 
  private:
+  double LearningRate() const;  // of step steps_
+  tensor::UpdateRule NextRule(tensor::ConstVectorView x);
+  void AdamRule(double rate, tensor::UpdateRule& rule);
+  tensor::GradientClip ClipOf(tensor::ConstVectorView gradient) const;
+  void ResilientStep(tensor::VectorView x, tensor::ConstVectorView gradient, double loss);
+
   Settings settings_;
   std::size_t size_;
+  tensor::Numerics numerics_;
   std::uint64_t steps_ = 0;
-  tensor::FlatVector first_;   // velocity, m or m_hat
-  tensor::FlatVector second_;  // v or x_ref
+  tensor::FlatVector first_;   // velocity, m, m_hat or the previous gradient
+  tensor::FlatVector second_;  // v, mean square, x_ref or the step sizes
   // Quasi-global: {local steps since the last Mixed, length of the last round with steps, x_ref is
-  // set (0 or 1)}. Floats, so that they travel with the other state; exact up to 2^24 steps in a
-  // round.
-  tensor::FlatVector round_;
+  // set (0 or 1)}. irprop_plus: {last loss, it is set (0 or 1)}. Floats, so that they travel with
+  // the other state; steps are exact up to 2^24 in a round.
+  tensor::FlatVector small_;
 };
 
 }  // namespace covey::optim

@@ -28,7 +28,7 @@ bool SetKernelLevel(std::string_view level);
 // y += a x. Requires: equal sizes.
 void Axpy(float a, ConstVectorView x, VectorView y);
 
-// Returns: sum of squares, summed in double.
+// Returns: sum of squares, summed in double; the same bits on every level, as is the next one's.
 double SquaredNorm(ConstVectorView x);
 
 // Returns: sum of (a - b)^2, the differences taken and summed in double. Requires: equal sizes.
