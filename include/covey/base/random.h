@@ -28,6 +28,7 @@ enum class Purpose : std::uint32_t {
   kSwarm = 8,      // drawn faults of swarm tests
   kTest = 9,
   kSession = 10,  // session and exchange ids in the simulator
+  kDropout = 11,  // masks of dropout layers
 };
 
 class Stream {
