@@ -5,6 +5,7 @@
 
 #include "covey/base/check.h"
 #include "covey/nn/model.h"
+#include "nn/orthogonal.h"
 
 namespace covey::nn {
 namespace {
@@ -55,8 +56,11 @@ struct Start {
   void operator()(const Lstm& lstm) {
     const auto fan_in = static_cast<double>(slice->shape[1]);
     Fill(spec.init, fan_in, static_cast<double>(4 * lstm.units), stream, Next());
-    const auto units = static_cast<double>(lstm.units);
-    Fill(spec.init, units, 4 * units, stream, Next());
+    const tensor::VectorView recurrent = Next();
+    const std::size_t gate = lstm.units * lstm.units;
+    for (std::size_t g = 0; g < 4; ++g) {
+      Orthogonal(lstm.units, stream, recurrent.subspan(g * gate, gate));
+    }
     const tensor::VectorView bias = Next();
     for (std::size_t i = 0; i < bias.size(); ++i) bias[i] = i / lstm.units == 1 ? 1.0f : 0.0f;
   }
