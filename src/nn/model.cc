@@ -1,6 +1,5 @@
 #include "covey/nn/model.h"
 
-#include <charconv>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -51,17 +50,6 @@ struct Slices {
   template <class Other>
   void operator()(const Other&) {}  // no parameters
 };
-
-// The shortest text that reads back as the same number.
-std::string Print(float value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  return std::string(text, end);
-}
-
-std::string Print(const Extent& extent) {
-  return std::to_string(extent.height) + " " + std::to_string(extent.width);
-}
 
 // What of a layer's settings changes its function, beyond the shapes of its parameters.
 struct Settings {

@@ -2,6 +2,7 @@
 #include "nn/shapes.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -18,9 +19,19 @@ std::string Print(const Shape& shape) {
   return text + "]";
 }
 
+std::string Print(const Extent& extent) {
+  return std::to_string(extent.height) + " " + std::to_string(extent.width);
+}
+
+std::string Print(float value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return std::string(text, end);
+}
+
 Windows WindowsOf(std::size_t n, std::size_t size, std::size_t stride, Padding padding) {
   if (padding == Padding::kValid) return {.count = (n - size) / stride + 1, .before = 0};
-  const std::size_t count = (n + stride - 1) / stride;
+  const std::size_t count = (n - 1) / stride + 1;
   const std::size_t covered = (count - 1) * stride + size;
   return {.count = count, .before = covered > n ? (covered - n) / 2 : 0};
 }
@@ -87,14 +98,14 @@ struct Inference {
     }
     const std::string name(field);
     if (size.height == 0 || size.width == 0) {
-      return Bad("." + name, Print({size.height, size.width}), "extents of at least 1");
+      return Bad("." + name, Print(Shape{size.height, size.width}), "extents of at least 1");
     }
     if (stride.height == 0 || stride.width == 0) {
-      return Bad(".stride", Print({stride.height, stride.width}), "extents of at least 1");
+      return Bad(".stride", Print(Shape{stride.height, stride.width}), "extents of at least 1");
     }
     if (padding == Padding::kValid && (size.height > input[0] || size.width > input[1])) {
-      return Bad("." + name, Print({size.height, size.width}),
-                 "at most the input's " + Print({input[0], input[1]}));
+      return Bad("." + name, Print(Shape{size.height, size.width}),
+                 "at most the input's " + Print(Shape{input[0], input[1]}));
     }
     return {};
   }
@@ -141,12 +152,17 @@ struct Inference {
 
   Inferred operator()(const Dropout& dropout) {
     if (!(dropout.rate >= 0 && dropout.rate < 1)) {
-      return Bad(".rate", std::to_string(dropout.rate), "a number in [0, 1)");
+      return Bad(".rate", Print(dropout.rate), "a number in [0, 1)");
     }
     return Same();
   }
 
-  Inferred operator()(const Activate&) { return Same(); }
+  Inferred operator()(const Activate& act) {
+    if (act.activation == Activation::kSoftmax && input.size() != 1) {
+      return BadInput("one extent for softmax; put flatten before it");
+    }
+    return Same();
+  }
 
   Inferred operator()(const OneHot& one_hot) {
     if (!first) return BadInput("to be the first layer: it reads the sample's symbols");
@@ -183,7 +199,7 @@ struct Inference {
 
   Inferred Norm(float epsilon) {
     if (!(epsilon > 0 && std::isfinite(epsilon))) {
-      return Bad(".epsilon", std::to_string(epsilon), "a number above 0");
+      return Bad(".epsilon", Print(epsilon), "a number above 0");
     }
     const std::size_t channels = input.back();
     Shape output = input;
@@ -240,7 +256,7 @@ Status CheckLoss(const ModelSpec& spec, const LayerInfo& last, const std::string
     }
   } else if (spec.loss == Loss::kHuber &&
              !(spec.huber_delta > 0 && std::isfinite(spec.huber_delta))) {
-    return Invalid("model.huber_delta", std::to_string(spec.huber_delta), "a number above 0");
+    return Invalid("model.huber_delta", Print(spec.huber_delta), "a number above 0");
   }
   if (last.output.size() != 1) {
     return Invalid(where, "output " + Print(last.output),

@@ -27,12 +27,18 @@ inline std::size_t Volume(const Shape& shape) {
 // Returns: "[28, 28]".
 std::string Print(const Shape& shape);
 
+// Returns: "3 3".
+std::string Print(const Extent& extent);
+
+// Returns: the shortest text that reads back as the same number.
+std::string Print(float value);
+
 // Windows of `size` at `stride` along an extent of n, and the zeros before the first of them.
 struct Windows {
   std::size_t count = 0;
   std::size_t before = 0;
 };
-// Requires: size, stride > 0; for kValid size <= n.
+// Requires: n, size, stride > 0; for kValid size <= n.
 Windows WindowsOf(std::size_t n, std::size_t size, std::size_t stride, Padding padding);
 
 // The stride of a pool, where 0 stands for its size.
