@@ -12,7 +12,7 @@ covey_module(wire_pb USES wire THIRD_PARTY covey_proto)
 covey_module(transport PORTABLE USES base)
 covey_module(session PORTABLE USES wire transport)
 covey_module(faults PORTABLE USES session transport)
-covey_module(gradient USES nn optim data)
+covey_module(gradient USES nn optim data THIRD_PARTY Threads::Threads)
 covey_module(metrics USES base)
 covey_module(learner USES consensus session wire_pb gradient faults metrics)
 covey_module(store USES nn optim data consensus

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +16,7 @@
 #include "support/levels.h"
 
 namespace {
-std::size_t g_allocations = 0;
+std::atomic<std::size_t> g_allocations{0};  // tests of threads share this program
 }  // namespace
 
 // g++ pairs an inlined malloc with the operator delete below and calls it a mismatch.
