@@ -72,15 +72,18 @@ void TakeOver(const Status& status, const std::string& section, Problems& proble
   const Error& error = status.error();
   const std::string last = section.substr(section.rfind('.') + 1);
   std::string path = section;
-  if (error.where.starts_with(section)) path = error.where;
-  if (error.where.starts_with(last + ".")) path += error.where.substr(last.size());
+  if (error.where.starts_with(section)) {
+    path = error.where;
+  } else if (error.where.starts_with(last + ".")) {
+    path += error.where.substr(last.size());
+  }
   problems.push_back({.path = path, .reads = {section}, .what = error.what, .note = error.hint});
 }
 
 void CheckModel(const NodeConfig& c, Problems& problems) {
   const Status model = nn::Validate(c.model);
   TakeOver(model, "model", problems);
-  TakeOver(optim::Validate(c.train.optimizer), "train.optimizer", problems);
+  TakeOver(optim::Validate(c.train.optimizer), "train", problems);
   if (!model) return;
   const std::uint64_t bytes = 4 * static_cast<std::uint64_t>(nn::LayoutOf(c.model).size());
   if (c.consensus.fifo.bytes.value < bytes) {

@@ -12,6 +12,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr std::uint64_t kMostCount = 1'000'000'000;
+constexpr std::uint64_t kMostBatches = 1'000'000'000'000;
 
 void VisitLayer(Visitor& v, nn::LayerSpec& spec) {
   using nn::Activation;
@@ -104,30 +105,84 @@ void VisitData(Visitor& v, DataSettings& d) {
 
 namespace {
 
+constexpr Interval kBelowOne{.low = 0, .high = 0.999999};
+constexpr Interval kUpToOne{.low = 0, .high = 1, .above = true};
+
+void VisitResilient(Visitor& v, optim::Settings& o) {
+  v.Scalar({"eta_minus", "rprop_*, irprop_*: factor of a step size when the gradient turns"},
+           Real(o.eta_minus, {.low = 0, .high = 0.999999, .above = true}));
+  v.Scalar({"eta_plus", "rprop_*, irprop_*: factor of a step size while the gradient's sign stays"},
+           Real(o.eta_plus, {.low = 1, .high = 10, .above = true}));
+  const Interval steps{.low = 0, .high = 1e6, .above = true};
+  v.Scalar({"step_initial", "rprop_*, irprop_*: first step size of every parameter"},
+           Real(o.step_initial, steps));
+  v.Scalar({"step_min", "rprop_*, irprop_*: step sizes don't shrink below it"},
+           Real(o.step_min, steps));
+  v.Scalar({"step_max", "rprop_*, irprop_*: step sizes don't grow beyond it"},
+           Real(o.step_max, steps));
+}
+
 void VisitOptimizer(Visitor& v, optim::Settings& o) {
   using Kind = optim::Settings::Kind;
   std::vector<std::pair<Kind, std::string_view>> kinds;
-  for (const Kind kind : {Kind::kAdam, Kind::kSgd, Kind::kQuasiGlobal}) {
+  for (const Kind kind :
+       {Kind::kAdam, Kind::kAdamW, Kind::kSgd, Kind::kRmsProp, Kind::kQuasiGlobal, Kind::kBackprop,
+        Kind::kRpropMinus, Kind::kRpropPlus, Kind::kIrpropMinus, Kind::kIrpropPlus}) {
     kinds.emplace_back(kind, optim::Name(kind));
   }
-  const Interval below_one{.low = 0, .high = 0.999999};
-  v.Scalar({"kind", "quasi_global is the one for skewed data"},
+  v.Scalar({"kind",
+            "quasi_global is the one for skewed data; the rprop kinds want data.batch to be the "
+            "whole shard"},
            Word<Kind>(o.kind, std::move(kinds)));
-  v.Scalar({"learning_rate", "0.001 suits adam; sgd and quasi_global want 10 to 100 times that"},
+  v.Scalar({"learning_rate",
+            "0.001 suits adam and rmsprop; sgd, quasi_global and backprop want 10 to 100 times "
+            "that; not for rprop_*, irprop_*"},
            Real(o.learning_rate, {.low = 0, .high = 1000, .above = true}));
-  v.Scalar({"momentum", "sgd"}, Real(o.momentum, below_one));
-  v.Scalar({"beta1", "adam: decay of the mean"}, Real(o.beta1, below_one));
-  v.Scalar({"beta2", "adam: decay of the mean square"}, Real(o.beta2, below_one));
-  v.Scalar({"epsilon", "adam: as in Keras"}, Real(o.epsilon, {.low = 0, .high = 1, .above = true}));
-  v.Scalar({"beta", "quasi_global: local momentum"}, Real(o.beta, below_one));
-  v.Scalar({"mu", "quasi_global: decay of the displacement between rounds"}, Real(o.mu, below_one));
+  v.Scalar({"weight_decay",
+            "Pulls parameters to 0: added to the gradient times the parameter; adamw: apart from "
+            "the gradient, and 0.01 is common"},
+           Real(o.weight_decay, {.low = 0, .high = 1000}));
+  v.Scalar({"momentum", "sgd, rmsprop"}, Real(o.momentum, kBelowOne));
+  v.Scalar({"nesterov", "sgd: step from where the momentum leads"}, Boolean(o.nesterov));
+  v.Scalar({"beta1", "adam, adamw: decay of the mean"}, Real(o.beta1, kBelowOne));
+  v.Scalar({"beta2", "adam, adamw: decay of the mean square"}, Real(o.beta2, kBelowOne));
+  v.Scalar({"epsilon", "adam, adamw: added to the root, as in Keras; rmsprop: inside the root"},
+           Real(o.epsilon, kUpToOne));
+  v.Scalar({"decay", "rmsprop: decay of the mean square"}, Real(o.decay, kBelowOne));
+  v.Scalar({"beta", "quasi_global: local momentum"}, Real(o.beta, kBelowOne));
+  v.Scalar({"mu", "quasi_global: decay of the displacement between rounds"}, Real(o.mu, kBelowOne));
+  v.Scalar({"blend", "backprop: share of this gradient in a step; the rest is the last one's"},
+           Real(o.blend, {.low = 0.5, .high = 1, .above = true}));
+  VisitResilient(v, o);
+}
+
+void VisitSchedule(Visitor& v, optim::Schedule& s) {
+  using Kind = optim::Schedule::Kind;
+  v.Scalar({"kind", "step: drops now and then. cosine: falls smoothly"},
+           Word<Kind>(s.kind, {{Kind::kConstant, optim::Name(Kind::kConstant)},
+                               {Kind::kStep, optim::Name(Kind::kStep)},
+                               {Kind::kCosine, optim::Name(Kind::kCosine)}}));
+  v.Scalar({"warmup", "Batches in which the rate rises from 0 in a line, before any of them"},
+           Integer(s.warmup, 0, kMostBatches));
+  v.Scalar({"every", "step: batches between two drops"}, Integer(s.every, 0, kMostBatches));
+  v.Scalar({"drop", "step: factor of a drop"}, Real(s.drop, kUpToOne));
+  v.Scalar({"length", "cosine: batches from the end of the warm-up to the floor"},
+           Integer(s.length, 0, kMostBatches));
+  v.Scalar({"floor", "cosine: the last factor of the rate"}, Real(s.floor, kBelowOne));
+}
+
+void VisitClip(Visitor& v, optim::Clip& c) {
+  const Interval limit{.low = 0, .high = 1e6};
+  v.Scalar({"norm", "The mean gradient of a batch is scaled down to this Euclidean norm; 0: off"},
+           Real(c.norm, limit));
+  v.Scalar({"value", "Then each element is cut at this magnitude; 0: off"}, Real(c.value, limit));
 }
 
 ChoiceBinding UntilChoice(Until& until) {
   using Kind = Until::Kind;
   ChoiceBinding choice;
   choice.words = {"forever"};
-  choice.options = {{"batches", Integer(until.batches, 1, 1'000'000'000'000)},
+  choice.options = {{"batches", Integer(until.batches, 1, kMostBatches)},
                     {"epochs", Real(until.epochs, {.low = 0, .high = 1e6, .above = true})},
                     {"accuracy", Fraction(until.accuracy)}};
   choice.selected = [&until]() -> std::string {
@@ -148,7 +203,7 @@ ChoiceBinding EveryChoice(EvaluateSettings& evaluate) {
   using Every = EvaluateSettings::Every;
   ChoiceBinding choice;
   choice.words = {"never"};
-  choice.options = {{"batches", Integer(evaluate.batches, 1, 1'000'000'000'000)},
+  choice.options = {{"batches", Integer(evaluate.batches, 1, kMostBatches)},
                     {"epochs", Real(evaluate.epochs, {.low = 0, .high = 1e6, .above = true})}};
   choice.selected = [&evaluate]() -> std::string {
     if (evaluate.every == Every::kNever) return "never";
@@ -167,6 +222,10 @@ ChoiceBinding EveryChoice(EvaluateSettings& evaluate) {
 void VisitTrain(Visitor& v, TrainSettings& t) {
   v.Section({"optimizer", "How a gradient becomes a step"},
             [&v, &t] { VisitOptimizer(v, t.optimizer); });
+  v.Section({"schedule", "The learning rate over the batches trained so far"},
+            [&v, &t] { VisitSchedule(v, t.optimizer.schedule); });
+  v.Section({"clip", "Limits of a gradient; they cost a pass over it"},
+            [&v, &t] { VisitClip(v, t.optimizer.clip); });
   v.Choice({"until",
             "When training ends: forever, {batches: B}, {epochs: E} of this node's samples, or "
             "{accuracy: A} on the validation samples"},

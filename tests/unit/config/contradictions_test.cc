@@ -57,6 +57,19 @@ TEST(Model, IsValidated) {
   EXPECT_THAT(report, HasSubstr("error: model.layers[0]"));
 }
 
+TEST(Train, OptimizerScheduleAndClipFitTogether) {
+  EXPECT_THAT(Errors(SmallNode("train:\n  schedule: {kind: cosine}\n")),
+              HasSubstr("error: train.schedule.length: got 0"));
+  EXPECT_THAT(Errors(SmallNode("train:\n  optimizer: {kind: adamw}\n")),
+              HasSubstr("error: train.optimizer.weight_decay: got 0"));
+  EXPECT_THAT(Errors(SmallNode("train:\n  optimizer: {kind: irprop_plus}\n  clip: {norm: 1}\n")),
+              HasSubstr("error: train.clip: got a limit"));
+  EXPECT_EQ(Errors(SmallNode("train:\n  optimizer: {kind: irprop_plus}\n")), "loaded");
+  EXPECT_EQ(Errors(SmallNode("train:\n  optimizer: {kind: sgd, momentum: 0.9, nesterov: true}\n"
+                             "  schedule: {kind: step, every: 100}\n  clip: {value: 1}\n")),
+            "loaded");
+}
+
 TEST(Fifo, HoldsAModel) {
   const std::string model =
       "model: {input: [1000], layers: [{dense: {units: 2}}]}\n"  // 2002 parameters, 8008 bytes
