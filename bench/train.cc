@@ -1,7 +1,8 @@
 // Training speed of one node: windows of gradient::Trainer on one of the networks of workloads.h.
 //
-//   bench_train [--workload mlp] [--batch B] [--threads T] [--numerics fast|portable] [--level v3]
-//               [--data FOLDER | --synthetic] [--seconds S] [--windows W] [--json | --serve]
+//   bench_train [--workload mlp|lstm] [--batch B] [--threads T] [--numerics fast|portable]
+//               [--level v3] [--data FOLDER | --synthetic] [--seconds S] [--windows W]
+//               [--json | --serve]
 //
 // Prints the median of the windows; --json: as one line. --serve is what bench/peers/run talks to:
 // one window for each line of standard input (bench/peers/programs.py).
@@ -158,7 +159,7 @@ void Declare(CLI::App& app, Options& options) {
   app.add_option("--workload", options.workload)->check(CLI::IsMember(names));
   app.add_option("--batch", options.batch, "samples of a step; the workload's own by default");
   app.add_option("--threads", options.threads)->check(CLI::Range(1, 1));
-  app.add_option("--numerics", options.numerics)->check(CLI::IsMember({"fast"}));
+  app.add_option("--numerics", options.numerics)->check(CLI::IsMember({"fast", "portable"}));
   app.add_option("--level", options.level, "kernel level; the best by default");
   app.add_option("--data", options.files.folder, "folder of Fashion-MNIST");
   app.add_option("--cache", options.files.cache, "folder for unpacked files");
@@ -191,6 +192,7 @@ int main(int argc, char** argv) {
     return covey::ExitCode(workload.error());
   }
   if (options.batch != 0) workload->batch = options.batch;
+  if (options.numerics == "portable") workload->spec.numerics = covey::tensor::Numerics::kPortable;
   if (workload->batch > workload->dataset.size()) {
     std::fprintf(stderr, "--batch %zu: there are %zu samples\n", workload->batch,
                  workload->dataset.size());

@@ -22,7 +22,7 @@ struct Workload {
   std::size_t batch = 32;  // unless the command line says otherwise
 };
 
-inline constexpr std::array<const char*, 1> kWorkloads{"mlp"};
+inline constexpr std::array<const char*, 2> kWorkloads{"mlp", "lstm"};
 
 // Where Fashion-MNIST lies and where it may be unpacked; no folder: random bytes instead.
 struct Files {
@@ -69,10 +69,42 @@ inline nn::ModelSpec MlpSpec() {
   return spec;
 }
 
+// Windows of 40 symbols of a text of random symbols, each with the one that follows.
+inline data::Dataset RandomText() {
+  constexpr std::uint32_t kWindows = 20000, kSteps = 40, kSymbols = 100;
+  const auto symbol = [](std::uint32_t i) { return static_cast<std::uint8_t>(Word(5, i) % 100); };
+  data::Dataset::Memory memory{.shape = {kSteps},
+                               .rows = {},
+                               .labels = {},
+                               .classes = kSymbols,
+                               .normalize = data::Normalize::kNone};
+  for (std::uint32_t w = 0; w < kWindows; ++w) {
+    for (std::uint32_t t = 0; t < kSteps; ++t) memory.rows.push_back(symbol(w + t));
+    memory.labels.push_back(symbol(w + kSteps));
+  }
+  return data::Dataset::FromMemory(std::move(memory));
+}
+
+// Two stacked LSTMs of 50 that read symbols and guess the next one. gates: hard in the
+// example of TensorFlow.js that the network comes from; PyTorch knows the exact sigmoid alone.
+inline nn::ModelSpec LstmSpec(std::size_t steps, std::size_t symbols,
+                              nn::Activation gates = nn::Activation::kSigmoid) {
+  nn::ModelSpec spec{.input = {steps}, .layers = {}};
+  spec.layers = {nn::OneHot{.symbols = symbols},
+                 nn::Lstm{.units = 50, .output = nn::Lstm::Output::kSequence, .gates = gates},
+                 nn::Lstm{.units = 50, .gates = gates}, nn::Dense{.units = symbols}};
+  return spec;
+}
+
 // Requires: name is one of kWorkloads.
 // Errors: as data::OpenIdx.
 inline Result<Workload> MakeWorkload(const std::string& name, const Files& files) {
-  (void)name;
+  if (name == "lstm") {
+    return Workload{.spec = LstmSpec(40, 100),
+                    .optimizer = {.kind = optim::Settings::Kind::kRmsProp, .learning_rate = 0.01f},
+                    .dataset = RandomText(),
+                    .batch = 128};
+  }
   Workload made{.spec = MlpSpec(), .optimizer = {}, .dataset = {}};
   if (files.folder.empty()) {
     made.dataset = RandomImages({28, 28}, 60000);
