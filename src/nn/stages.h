@@ -12,5 +12,11 @@ Compiled MakeEmbedding(const StageSource& source, const Embedding& embedding);
 Compiled MakeLstm(const StageSource& source);
 Compiled MakeOneHot(const StageSource& source, const OneHot& one_hot);  // alone or with an LSTM
 Compiled MakeOneHotLstm(const StageSource& source);
+Compiled MakeConv2d(const StageSource& source, const Conv2d& conv);
+Compiled MakePool2d(const StageSource& source, const Pool2d& pool);
+Compiled MakeGlobalAveragePool(const StageSource& source);
+Compiled MakeDropout(const StageSource& source, const Dropout& dropout);
+Compiled MakeGroupNorm(const StageSource& source, const GroupNorm& norm);
+Compiled MakeLayerNorm(const StageSource& source, const LayerNorm& norm);
 
 }  // namespace covey::nn
