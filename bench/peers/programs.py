@@ -151,7 +151,9 @@ class Running:
     def answer(self):
         line = self.process.stdout.readline()
         if not line:
-            raise Unavailable(f"{self.process.args[0]} ended with {self.process.wait()}; {INSTALL}")
+            name = Path(self.process.args[0]).name
+            hint = "" if name == "bench_train" else f"; {INSTALL}"
+            raise Unavailable(f"{name} ended with {self.process.wait()}{hint}")
         return json.loads(line)
 
     def window(self):

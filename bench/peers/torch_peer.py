@@ -38,7 +38,7 @@ class Epochs:
 
 
 def classifier(model, optimizer, batches, inputs, labels):
-    """A step of the plain loop: one mini-batch of classified samples."""
+    """The model and a step of the plain loop: one mini-batch of classified samples."""
     loss_of = nn.CrossEntropyLoss()
 
     def step():
@@ -49,7 +49,7 @@ def classifier(model, optimizer, batches, inputs, labels):
         optimizer.step()
         return len(rows), loss
 
-    return step
+    return model, step
 
 
 def glorot(model):
@@ -90,7 +90,7 @@ def whole_set(options):
     inputs, targets = (torch.from_numpy(part) for part in made.regression())
     model = nn.Sequential(nn.Linear(13, 100), nn.Sigmoid(), nn.Linear(100, 8), nn.Sigmoid())
     if options.workload == "rprop":
-        optimizer = torch.optim.Rprop(model.parameters(), lr=0.0125, etas=(0.5, 1.2),
+        optimizer = torch.optim.Rprop(model.parameters(), lr=0.1, etas=(0.5, 1.2),
                                       step_sizes=(1e-6, 50))
     else:
         optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
@@ -107,7 +107,7 @@ def whole_set(options):
         optimizer.step()
         return len(inputs), total
 
-    return step
+    return model, step
 
 
 class Symbols(nn.Module):
@@ -157,7 +157,7 @@ def main():
         parser.error(f"--variant: one of {VARIANTS[options.workload]}")
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
-    step = WORKLOADS[options.workload](options)
+    _, step = WORKLOADS[options.workload](options)
     print(json.dumps({"version": torch.__version__.split("a")[0]}), flush=True)
     for _ in sys.stdin:
         print(json.dumps(window(step, options.seconds)), flush=True)
