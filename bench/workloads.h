@@ -22,7 +22,7 @@ struct Workload {
   std::size_t batch = 32;  // unless the command line says otherwise
 };
 
-inline constexpr std::array<const char*, 2> kWorkloads{"mlp", "lstm"};
+inline constexpr std::array<const char*, 3> kWorkloads{"mlp", "cnn", "lstm"};
 
 // Where Fashion-MNIST lies and where it may be unpacked; no folder: random bytes instead.
 struct Files {
@@ -69,6 +69,20 @@ inline nn::ModelSpec MlpSpec() {
   return spec;
 }
 
+// Of Crandall & Webb 2020, for CIFAR-10.
+inline nn::ModelSpec CnnSpec() {
+  nn::ModelSpec spec{.input = {32, 32, 3}, .layers = {}};
+  spec.layers = {nn::Conv2d{.filters = 16, .activation = nn::Activation::kRelu},
+                 nn::Pool2d{},
+                 nn::Conv2d{.filters = 32, .activation = nn::Activation::kRelu},
+                 nn::Pool2d{},
+                 nn::Flatten{},
+                 nn::Dense{.units = 128, .activation = nn::Activation::kRelu},
+                 nn::Dropout{.rate = 0.5f},
+                 nn::Dense{.units = 10}};
+  return spec;
+}
+
 // Windows of 40 symbols of a text of random symbols, each with the one that follows.
 inline data::Dataset RandomText() {
   constexpr std::uint32_t kWindows = 20000, kSteps = 40, kSymbols = 100;
@@ -99,6 +113,9 @@ inline nn::ModelSpec LstmSpec(std::size_t steps, std::size_t symbols,
 // Requires: name is one of kWorkloads.
 // Errors: as data::OpenIdx.
 inline Result<Workload> MakeWorkload(const std::string& name, const Files& files) {
+  if (name == "cnn") {
+    return Workload{.spec = CnnSpec(), .optimizer = {}, .dataset = RandomImages({32, 32, 3}, 8192)};
+  }
   if (name == "lstm") {
     return Workload{.spec = LstmSpec(40, 100),
                     .optimizer = {.kind = optim::Settings::Kind::kRmsProp, .learning_rate = 0.01f},
