@@ -1,11 +1,12 @@
 // Kernels alone: the fused update and its neighbours in GB/s beside a STREAM triad of the same run,
-// dense layers in GFLOP/s.
+// dense layers in GFLOP/s, activations and losses in elements; portable numerics beside fast ones.
 //
 // Rates are by CPU time, so a busy machine disturbs them less; compare within one run only. Bytes
 // an element as STREAM counts them: Pull 16 (q and x read, x and d written), triad 12, Subtract 12,
 // AllFinite 4. For another level: COVEY_BENCH_LEVEL=v3.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,9 +14,11 @@
 #include <vector>
 
 #include "covey/base/random.h"
+#include "covey/tensor/activation.h"
 #include "covey/tensor/codec.h"
 #include "covey/tensor/dense.h"
 #include "covey/tensor/kernels.h"
+#include "covey/tensor/loss.h"
 
 namespace covey::tensor {
 namespace {
@@ -90,12 +93,24 @@ void BM_AllFinite(benchmark::State& state) {
 }
 BENCHMARK(BM_AllFinite)->Arg(kSmall)->Arg(kLarge);
 
-// A dense layer: inputs, units, batch.
+constexpr std::int64_t kFastArg = 0;
+constexpr std::int64_t kPortableArg = 1;
+
+Numerics NumericsOf(std::int64_t argument) {
+  return argument == kPortableArg ? Numerics::kPortable : Numerics::kFast;
+}
+
+void Label(benchmark::State& state, Numerics numerics) {
+  state.SetLabel(std::string(KernelLevel()) + " " + std::string(Name(numerics)));
+}
+
+// A dense layer: inputs, units, batch, numerics.
 struct Layer {
   explicit Layer(const benchmark::State& state)
       : shape{.inputs = static_cast<std::size_t>(state.range(0)),
               .units = static_cast<std::size_t>(state.range(1)),
-              .batch = static_cast<std::size_t>(state.range(2))},
+              .batch = static_cast<std::size_t>(state.range(2)),
+              .numerics = NumericsOf(state.range(3))},
         padded(PaddedBatch(shape.batch)),
         x(Random(shape.units * (shape.inputs + 1), 0)),
         slots{FlatVector(x.size()), FlatVector(x.size())},
@@ -107,14 +122,14 @@ struct Layer {
     Stream stream(2, 0, Purpose::kTest);
     for (auto& byte : bytes) byte = static_cast<std::uint8_t>(stream.Next32());
     for (std::size_t b = 0; b < padded; ++b) rows.push_back(bytes.data() + b * shape.inputs);
-    input = {.rows = rows.data(), .scale = 1.0f / 255};
+    input = {.rows = {.rows = rows.data(), .scale = 1.0f / 255}};
   }
 
   void Report(benchmark::State& state) const {
     const double flops = 2.0 * static_cast<double>(shape.inputs * shape.units * shape.batch);
     state.counters["FLOP/s"] = benchmark::Counter(flops * static_cast<double>(state.iterations()),
                                                   benchmark::Counter::kIsRate);
-    state.SetLabel(std::string(KernelLevel()));
+    Label(state, shape.numerics);
   }
 
   DenseShape shape;
@@ -137,7 +152,7 @@ void BM_DenseForward(benchmark::State& state) {
   }
   layer.Report(state);
 }
-BENCHMARK(BM_DenseForward)->Args({784, 72, 8})->Args({784, 72, 32})->Args({784, 72, 128});
+BENCHMARK(BM_DenseForward)->ArgsProduct({{784}, {72}, {8, 32, 128}, {kFastArg, kPortableArg}});
 
 void BM_DenseBackward(benchmark::State& state) {
   Layer layer(state);
@@ -147,7 +162,9 @@ void BM_DenseBackward(benchmark::State& state) {
   }
   layer.Report(state);
 }
-BENCHMARK(BM_DenseBackward)->Args({72, 10, 32})->Args({128, 128, 32});
+BENCHMARK(BM_DenseBackward)
+    ->ArgsProduct({{72}, {10}, {32}, {kFastArg, kPortableArg}})
+    ->ArgsProduct({{128}, {128}, {32}, {kFastArg, kPortableArg}});
 
 void DenseUpdateWith(benchmark::State& state, UpdateKind kind) {
   Layer layer(state);
@@ -170,8 +187,53 @@ void DenseUpdateWith(benchmark::State& state, UpdateKind kind) {
 
 void BM_DenseUpdateSgd(benchmark::State& state) { DenseUpdateWith(state, UpdateKind::kSgd); }
 void BM_DenseUpdateAdam(benchmark::State& state) { DenseUpdateWith(state, UpdateKind::kAdam); }
-BENCHMARK(BM_DenseUpdateSgd)->Args({784, 72, 8})->Args({784, 72, 32})->Args({784, 72, 128});
-BENCHMARK(BM_DenseUpdateAdam)->Args({784, 72, 8})->Args({784, 72, 32})->Args({784, 72, 128});
+BENCHMARK(BM_DenseUpdateSgd)->ArgsProduct({{784}, {72}, {8, 32, 128}, {kFastArg, kPortableArg}});
+BENCHMARK(BM_DenseUpdateAdam)->ArgsProduct({{784}, {72}, {8, 32, 128}, {kFastArg, kPortableArg}});
+
+void SetElements(benchmark::State& state, std::size_t elements, Numerics numerics) {
+  state.counters["elements/s"] =
+      benchmark::Counter(static_cast<double>(elements) * static_cast<double>(state.iterations()),
+                         benchmark::Counter::kIsRate);
+  Label(state, numerics);
+}
+
+// Function, numerics; over values from -4 to 4.
+void BM_Activate(benchmark::State& state) {
+  const Activation activation{.function = static_cast<Function>(state.range(0)),
+                              .numerics = NumericsOf(state.range(1))};
+  FlatVector values = Random(4096, 3);
+  for (float& value : values.view()) value *= 4;
+  FlatVector work = values.Clone();
+  for (auto _ : state) {
+    std::copy(values.view().begin(), values.view().end(), work.data());
+    Activate(activation, work.size(), work.data());
+    benchmark::ClobberMemory();
+  }
+  SetElements(state, work.size(), activation.numerics);
+}
+BENCHMARK(BM_Activate)
+    ->ArgNames({"function", "portable"})
+    ->ArgsProduct({{static_cast<std::int64_t>(Function::kRelu),
+                    static_cast<std::int64_t>(Function::kTanh),
+                    static_cast<std::int64_t>(Function::kSigmoid),
+                    static_cast<std::int64_t>(Function::kHardSigmoid)},
+                   {kFastArg, kPortableArg}});
+
+void BM_SoftmaxCrossEntropy(benchmark::State& state) {
+  const LossBatch batch{.outputs = static_cast<std::size_t>(state.range(0)),
+                        .batch = static_cast<std::size_t>(state.range(1)),
+                        .scale = 0.01f,
+                        .numerics = NumericsOf(state.range(2))};
+  const FlatVector logits = Random(batch.outputs * PaddedBatch(batch.batch), 4);
+  FlatVector work = logits.Clone();
+  const std::vector<std::uint32_t> labels(batch.batch, 0);
+  for (auto _ : state) {
+    std::copy(logits.view().begin(), logits.view().end(), work.data());
+    benchmark::DoNotOptimize(SoftmaxCrossEntropy(batch, labels.data(), work.data()));
+  }
+  SetElements(state, batch.outputs * batch.batch, batch.numerics);
+}
+BENCHMARK(BM_SoftmaxCrossEntropy)->ArgsProduct({{10, 100}, {32}, {kFastArg, kPortableArg}});
 
 }  // namespace
 }  // namespace covey::tensor

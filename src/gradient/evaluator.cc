@@ -33,7 +33,7 @@ Evaluation Evaluator::Run(tensor::ConstVectorView x, const data::Dataset& datase
   std::uint64_t correct = 0;
   for (std::size_t first = 0; first < rows.size(); first += kBatch) {
     const auto part = rows.subspan(first, std::min(kBatch, rows.size() - first));
-    const tensor::CrossEntropy result =
+    const tensor::LossSum result =
         impl_->network.Evaluate(x, impl_->batch.Gather(impl_->network, dataset, part));
     loss += result.loss_sum;
     correct += result.correct;

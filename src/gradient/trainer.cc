@@ -13,7 +13,7 @@ struct Trainer::Impl {
       : network(spec, size), optimizer(settings, network.parameters()), batch(size) {}
 
   StepResult Forward(tensor::ConstVectorView x, const nn::Batch& gathered) {
-    const tensor::CrossEntropy loss = network.Forward(x, gathered, optimizer.steps());
+    const tensor::LossSum loss = network.Forward(x, gathered, optimizer.steps());
     return {.loss_sum = loss.loss_sum,
             .correct = loss.correct,
             .samples = static_cast<std::uint32_t>(gathered.size),

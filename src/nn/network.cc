@@ -24,7 +24,7 @@ struct Network::Step {
 };
 
 Network::Network(const ModelSpec& spec, std::size_t batch, tensor::Tasks* tasks, std::uint64_t seed)
-    : tasks_(tasks), seed_(seed), batch_(batch) {
+    : tasks_(tasks), numerics_(spec.numerics), seed_(seed), batch_(batch) {
   const ModelSpec folded = WithoutFoldedActivation(spec);
   Result<std::vector<LayerInfo>> infos = Infer(folded);
   COVEY_CHECK(infos.has_value());
@@ -72,7 +72,7 @@ Network::Network(Network&&) noexcept = default;
 Network& Network::operator=(Network&&) noexcept = default;
 Network::~Network() = default;
 
-tensor::CrossEntropy Network::Run(tensor::ConstVectorView x, const Batch& batch, float scale) {
+tensor::LossSum Network::Run(tensor::ConstVectorView x, const Batch& batch, float scale) {
   COVEY_CHECK(x.size() == parameters_, x.size(), parameters_);
   COVEY_CHECK(batch.size > 0 && batch.size <= batch_, batch.size, batch_);
   COVEY_CHECK(batch.labels.size() == batch.size, batch.labels.size(), batch.size);
@@ -110,15 +110,17 @@ tensor::CrossEntropy Network::Run(tensor::ConstVectorView x, const Batch& batch,
     std::memcpy(deltas_[0].data(), outputs, floats * sizeof(float));
     outputs = deltas_[0].data();
   }
-  return tensor::SoftmaxCrossEntropy(outputs_, batch.size, batch.labels.data(), scale, outputs);
+  return tensor::SoftmaxCrossEntropy(
+      {.outputs = outputs_, .batch = batch.size, .scale = scale, .numerics = numerics_},
+      batch.labels.data(), outputs);
 }
 
-tensor::CrossEntropy Network::Evaluate(tensor::ConstVectorView x, const Batch& batch) {
+tensor::LossSum Network::Evaluate(tensor::ConstVectorView x, const Batch& batch) {
   return Run(x, batch, 0);
 }
 
-tensor::CrossEntropy Network::Forward(tensor::ConstVectorView x, const Batch& batch,
-                                      std::uint64_t step) {
+tensor::LossSum Network::Forward(tensor::ConstVectorView x, const Batch& batch,
+                                 std::uint64_t step) {
   step_ = step;
   return Run(x, batch, 1.0f / static_cast<float>(batch.size));
 }

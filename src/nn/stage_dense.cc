@@ -12,6 +12,7 @@ class DenseStage final : public Stage {
   DenseStage(const StageSource& source, const Dense& dense)
       : inputs_(Volume(source.infos[0].input)),
         units_(dense.units),
+        numerics_(source.spec.numerics),
         relu_(dense.activation == Activation::kRelu),
         weights_(source.offset),
         bias_(source.offset + units_ * inputs_),
@@ -42,15 +43,16 @@ class DenseStage final : public Stage {
 
  private:
   tensor::DenseShape Shape(const ForwardPass& pass) const {
-    return {.inputs = inputs_, .units = units_, .batch = pass.batch};
+    return {.inputs = inputs_, .units = units_, .batch = pass.batch, .numerics = numerics_};
   }
   static tensor::DenseInput Input(const ForwardPass& pass) {
     if (pass.input != nullptr) return {.activations = pass.input};
-    return {.rows = pass.rows.rows, .scale = pass.rows.scale, .offset = pass.rows.offset};
+    return {.rows = pass.rows};
   }
 
   std::size_t inputs_;
   std::size_t units_;
+  tensor::Numerics numerics_;
   bool relu_;
   std::size_t weights_;  // offsets into x
   std::size_t bias_;

@@ -53,7 +53,7 @@ struct Edges {
   const float* mask = nullptr;  // kMask: same place and stride as out
 };
 
-template <std::size_t R, std::size_t C>
+template <class N, std::size_t R, std::size_t C>
 HWY_INLINE void SumTile(const Sum& sum, const Edges& edges, std::size_t r0, std::size_t b0) {
   const DF df;
   const std::size_t lanes = hn::Lanes(df);
@@ -75,7 +75,8 @@ HWY_INLINE void SumTile(const Sum& sum, const Edges& edges, std::size_t r0, std:
       }
     }
   }
-  tile.Accumulate(sum.w + r0 * sum.row, sum.row, sum.column, sum.x + b0, sum.x_stride, sum.depth);
+  tile.template Accumulate<N>(sum.w + r0 * sum.row, sum.row, sum.column, sum.x + b0, sum.x_stride,
+                              sum.depth);
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < R; ++r) {
 #pragma GCC unroll 16
@@ -95,34 +96,43 @@ HWY_INLINE void SumTile(const Sum& sum, const Edges& edges, std::size_t r0, std:
   }
 }
 
-template <std::size_t C>
+template <class N, std::size_t C>
 HWY_INLINE void SumRows(const Sum& sum, const Edges& edges, std::size_t rows, std::size_t b0) {
   std::size_t r = 0;
-  for (; r + kTileRows <= rows; r += kTileRows) SumTile<kTileRows, C>(sum, edges, r, b0);
-  for (; r + 4 <= rows; r += 4) SumTile<4, C>(sum, edges, r, b0);
-  for (; r + 2 <= rows; r += 2) SumTile<2, C>(sum, edges, r, b0);
-  for (; r < rows; ++r) SumTile<1, C>(sum, edges, r, b0);
+  for (; r + kTileRows <= rows; r += kTileRows) SumTile<N, kTileRows, C>(sum, edges, r, b0);
+  for (; r + 4 <= rows; r += 4) SumTile<N, 4, C>(sum, edges, r, b0);
+  for (; r + 2 <= rows; r += 2) SumTile<N, 2, C>(sum, edges, r, b0);
+  for (; r < rows; ++r) SumTile<N, 1, C>(sum, edges, r, b0);
 }
 
+template <class N>
 HWY_INLINE void SumPanel(const Sum& sum, const Edges& edges, std::size_t rows,
                          std::size_t columns) {
   const std::size_t lanes = hn::Lanes(DF());
   std::size_t b = 0;
   for (; b + kTileVectors * lanes <= columns; b += kTileVectors * lanes) {
-    SumRows<kTileVectors>(sum, edges, rows, b);
+    SumRows<N, kTileVectors>(sum, edges, rows, b);
   }
-  for (; b < columns; b += lanes) SumRows<1>(sum, edges, rows, b);
+  for (; b < columns; b += lanes) SumRows<N, 1>(sum, edges, rows, b);
 }
 
-HWY_INLINE void PrefetchBytes(const std::uint8_t* const* rows, std::size_t count, std::size_t begin,
-                              std::size_t end) {
-  for (std::size_t b = 0; b < count; ++b) {
-    for (std::size_t k = begin; k < end; k += kCacheLine) hwy::Prefetch(rows[b] + k);
+HWY_INLINE void PrefetchRows(const RowInput& input, std::size_t from, std::size_t count,
+                             std::size_t begin, std::size_t end) {
+  const std::size_t size = BytesOf(input.element);
+  for (std::size_t b = from; b < from + count; ++b) {
+    for (std::size_t at = begin * size; at < end * size; at += kCacheLine) {
+      hwy::Prefetch(input.rows[b] + at);
+    }
   }
 }
 
-void Forward(const DenseShape& shape, const DenseInput& input, const float* weights,
-             const float* bias, Epilogue epilogue, float* scratch, float* output) {
+HWY_INLINE std::size_t WeightStride(const DenseShape& shape) {
+  return shape.weight_stride != 0 ? shape.weight_stride : shape.inputs;
+}
+
+template <class N>
+void ForwardWith(const DenseShape& shape, const DenseInput& input, const float* weights,
+                 const float* bias, Epilogue epilogue, float* scratch, float* output) {
   const std::size_t padded = PaddedBatch(shape.batch);
   const End end = epilogue == Epilogue::kRelu ? End::kRelu : End::kNone;
   for (std::size_t b = 0; b < padded; b += kPanelSamples) {
@@ -130,7 +140,7 @@ void Forward(const DenseShape& shape, const DenseInput& input, const float* weig
     for (std::size_t k = 0; k < shape.inputs; k += kPanelFeatures) {
       const std::size_t depth = std::min(kPanelFeatures, shape.inputs - k);
       Sum sum{.w = weights + k,
-              .row = shape.inputs,
+              .row = WeightStride(shape),
               .column = 1,
               .depth = depth,
               .x = scratch,
@@ -141,27 +151,28 @@ void Forward(const DenseShape& shape, const DenseInput& input, const float* weig
         sum.x = input.activations + k * padded + b;
         sum.x_stride = padded;
       } else {
-        PackBytesByFeature(input.rows + b, k, depth, columns, input.scale, input.offset, scratch);
+        PackRowsByFeature<N>(input.rows, b, k, depth, columns, scratch);
         // Rows lie all over the data set: the next block comes from memory while this one is used.
-        PrefetchBytes(input.rows + b, columns, k + depth,
-                      std::min(k + depth + kPanelFeatures, shape.inputs));
+        PrefetchRows(input.rows, b, columns, k + depth,
+                     std::min(k + depth + kPanelFeatures, shape.inputs));
       }
       const Edges edges{.begin = k == 0 ? Begin::kBias : Begin::kResume,
                         .end = k + depth == shape.inputs ? end : End::kNone,
                         .bias = bias};
-      SumPanel(sum, edges, shape.units, columns);
+      SumPanel<N>(sum, edges, shape.units, columns);
     }
   }
 }
 
-void Backward(const DenseShape& shape, const float* weights, const float* delta, const float* mask,
-              float* out) {
+template <class N>
+void BackwardWith(const DenseShape& shape, const float* weights, const float* delta,
+                  const float* mask, float* out) {
   const std::size_t padded = PaddedBatch(shape.batch);
   for (std::size_t b = 0; b < padded; b += kPanelSamples) {
     const std::size_t columns = std::min(kPanelSamples, padded - b);
     const Sum sum{.w = weights,
                   .row = 1,
-                  .column = shape.inputs,
+                  .column = WeightStride(shape),
                   .depth = shape.units,
                   .x = delta + b,
                   .x_stride = padded,
@@ -170,8 +181,22 @@ void Backward(const DenseShape& shape, const float* weights, const float* delta,
     const Edges edges{.begin = Begin::kZero,
                       .end = mask != nullptr ? End::kMask : End::kNone,
                       .mask = mask != nullptr ? mask + b : nullptr};
-    SumPanel(sum, edges, shape.inputs, columns);
+    SumPanel<N>(sum, edges, shape.inputs, columns);
   }
+}
+
+void Forward(const DenseShape& shape, const DenseInput& input, const float* weights,
+             const float* bias, Epilogue epilogue, float* scratch, float* output) {
+  WithNumerics(shape.numerics, [&](auto policy) HWY_ATTR {
+    ForwardWith<decltype(policy)>(shape, input, weights, bias, epilogue, scratch, output);
+  });
+}
+
+void Backward(const DenseShape& shape, const float* weights, const float* delta, const float* mask,
+              float* out) {
+  WithNumerics(shape.numerics, [&](auto policy) HWY_ATTR {
+    BackwardWith<decltype(policy)>(shape, weights, delta, mask, out);
+  });
 }
 
 }  // namespace covey::tensor::HWY_NAMESPACE
@@ -185,7 +210,7 @@ HWY_EXPORT(Backward);
 
 void DenseForward(const DenseShape& shape, const DenseInput& input, const float* weights,
                   const float* bias, Epilogue epilogue, float* scratch, float* output) {
-  COVEY_CHECK(input.activations != nullptr || input.rows != nullptr);
+  COVEY_CHECK(input.activations != nullptr || input.rows.rows != nullptr);
   HWY_DYNAMIC_DISPATCH(Forward)(shape, input, weights, bias, epilogue, scratch, output);
 }
 

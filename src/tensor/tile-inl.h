@@ -9,6 +9,7 @@
 #include <cstddef>
 
 #include "hwy/highway.h"
+#include "tensor/numerics-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace covey::tensor::HWY_NAMESPACE {
@@ -16,7 +17,7 @@ namespace covey::tensor::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // R rows x C vectors of sums that live in registers: acc[r][c] += sum_k w[r * row + k * column] x[k
-// * stride + c N]. The w operand is broadcast, the x operand is a vector of N lanes.
+// * stride + c lanes], k ascending. The w operand is broadcast, the x operand is a vector.
 template <std::size_t R, std::size_t C>
 struct Tile {
   using D = hn::ScalableTag<float>;
@@ -32,6 +33,7 @@ struct Tile {
     }
   }
 
+  template <class N>
   HWY_INLINE void Accumulate(const float* HWY_RESTRICT w, std::size_t row, std::size_t column,
                              const float* HWY_RESTRICT x, std::size_t stride, std::size_t depth) {
     const D d;
@@ -44,7 +46,7 @@ struct Tile {
       for (std::size_t r = 0; r < R; ++r) {
         const V factor = hn::Set(d, w[r * row]);
 #pragma GCC unroll 16
-        for (std::size_t c = 0; c < C; ++c) acc[r][c] = hn::MulAdd(factor, in[c], acc[r][c]);
+        for (std::size_t c = 0; c < C; ++c) acc[r][c] = N::MulAdd(factor, in[c], acc[r][c]);
       }
       w += column;
       x += stride;

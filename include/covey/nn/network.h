@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "covey/nn/model.h"
-#include "covey/tensor/dense.h"
 #include "covey/tensor/flat_vector.h"
+#include "covey/tensor/loss.h"
 #include "covey/tensor/rows.h"
 #include "covey/tensor/tasks.h"
 #include "covey/tensor/update.h"
@@ -50,12 +50,11 @@ class Network {
 
   // Loss and right answers of a batch; no gradients, no dropout.
   // Requires: x.size() == parameters(); 0 < size <= batch(); labels < outputs().
-  tensor::CrossEntropy Evaluate(tensor::ConstVectorView x, const Batch& batch);
+  tensor::LossSum Evaluate(tensor::ConstVectorView x, const Batch& batch);
 
   // As Evaluate, with dropout, and keeps what Update needs. step: tells the dropout of one
   // mini-batch from the next one's.
-  tensor::CrossEntropy Forward(tensor::ConstVectorView x, const Batch& batch,
-                               std::uint64_t step = 0);
+  tensor::LossSum Forward(tensor::ConstVectorView x, const Batch& batch, std::uint64_t step = 0);
 
   // Back-propagates the batch of the last Forward and applies `rule` to every parameter once, with
   // the gradient of the mean loss at the x of that Forward.
@@ -73,13 +72,14 @@ class Network {
  private:
   struct Step;  // a stage and its buffers
 
-  tensor::CrossEntropy Run(tensor::ConstVectorView x, const Batch& batch, float scale);
+  tensor::LossSum Run(tensor::ConstVectorView x, const Batch& batch, float scale);
   // `target` is what the rule updates: x itself, or for kStore anything of its size.
   void Backward(const float* x, const Batch& batch, const tensor::UpdateRule& rule, float* target);
 
   std::vector<Step> steps_;
   std::unique_ptr<tensor::Tasks> own_tasks_;
   tensor::Tasks* tasks_;
+  tensor::Numerics numerics_;
   std::uint64_t seed_;
   std::uint64_t step_ = 0;
   std::size_t last_size_ = 0;  // samples of the last pass

@@ -1,44 +1,48 @@
 // Kernels of dense layers over one mini-batch: forward, gradient of the input, gradient of the
-// weights fused with the update of an optimizer, softmax cross-entropy.
+// weights fused with the update of an optimizer.
 //
 // Shapes: activations and their gradients are feature-major, [features][PaddedBatch(batch)],
 // 64-byte aligned: sample b of feature k stands at k * PaddedBatch(batch) + b. Weights are
 // [units][inputs], row-major, at any alignment. Columns from `batch` on are padding: finite rubbish
 // in activations, zero in gradients.
 // Thread: free functions, safe at once on disjoint outputs.  Cost: no allocation.
-// Determinism: same build, same level: same bits; a sample's activations do not depend on the rest
-// of its batch.
+// Ranges: threads may share a layer, each with a DenseShape and pointers of its own, and get the
+// same bits as one thread: DenseForward and DenseUpdate for units [u, u + shape.units) take weights
+// + u * stride, bias + u, output or delta + u * PaddedBatch(batch), DenseParameters moved alike;
+// DenseBackward for inputs [k, k + shape.inputs) takes weights + k, out and mask + k *
+// PaddedBatch(batch), and weight_stride as the layer's whole number of inputs.
+// Determinism: shape.numerics, numerics.h. Every sum is added in ascending order of what it runs
+// over (inputs, units, samples), but for the bias gradient in fast numerics. A sample's activations
+// do not depend on the rest of its batch.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "covey/tensor/flat_vector.h"
+#include "covey/tensor/numerics.h"
+#include "covey/tensor/padding.h"
+#include "covey/tensor/rows.h"
 #include "covey/tensor/update.h"
 
 namespace covey::tensor {
-
-inline constexpr std::size_t kBatchAlignment = 16;  // one vector of the widest level
-
-constexpr std::size_t PaddedBatch(std::size_t batch) {
-  return (batch + kBatchAlignment - 1) / kBatchAlignment * kBatchAlignment;
-}
 
 struct DenseShape {
   std::size_t inputs = 0;
   std::size_t units = 0;
   std::size_t batch = 0;
+  Numerics numerics = Numerics::kFast;
+  std::size_t weight_stride = 0;  // floats from a unit's weights to the next unit's; 0: inputs
 };
 
-// What a layer reads: activations of the layer before it, or rows of bytes straight from a data
-// set.
+// What a layer reads: activations of the layer before it, or rows straight from a data set.
 struct DenseInput {
   const float* activations = nullptr;  // [inputs][PaddedBatch(batch)]; null: the rows
-  // PaddedBatch(batch) pointers to `inputs` bytes each (past `batch`: any readable row); the value
-  // of a byte is byte * scale + offset.
-  const std::uint8_t* const* rows = nullptr;
-  float scale = 1;
-  float offset = 0;
+  RowInput rows = {};                  // of `inputs` elements
+  // The same input by sample, [batch][sample_stride], when the caller has that too: saves
+  // DenseUpdate a transposition. Rows end in finite rubbish up to a multiple of 16 floats.
+  const float* samples = nullptr;
+  std::size_t sample_stride = 0;
 };
 
 enum class Epilogue : std::uint8_t { kLinear, kRelu };
@@ -69,18 +73,5 @@ struct DenseParameters {
 // to its bias with db[u] = sum_b delta[u][b]. The gradient itself is never stored as a whole.
 void DenseUpdate(const DenseShape& shape, const DenseInput& input, const float* delta,
                  const UpdateRule& rule, const DenseParameters& parameters, float* scratch);
-
-struct CrossEntropy {
-  double loss_sum = 0;  // NaN or infinite when any logit of the batch is
-  std::uint32_t correct =
-      0;  // samples whose label has the greatest logit; ties go to the lower class
-};
-
-// Softmax and cross-entropy of logits [classes][PaddedBatch(batch)] against labels[0..batch), in
-// place: logits[c][b] <- scale (softmax(logits)[c][b] - [c == labels[b]]), the gradient of scale
-// times the summed loss; zero in the padding. A scale of 0 leaves the logits alone (evaluation).
-// Requires: labels < classes.
-CrossEntropy SoftmaxCrossEntropy(std::size_t classes, std::size_t batch,
-                                 const std::uint32_t* labels, float scale, float* logits);
 
 }  // namespace covey::tensor

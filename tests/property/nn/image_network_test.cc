@@ -86,7 +86,7 @@ class BackwardTasks final : public tensor::Tasks {
 };
 
 struct Outcome {
-  tensor::CrossEntropy loss;
+  tensor::LossSum loss;
   tensor::FlatVector gradient;
 };
 
