@@ -32,6 +32,13 @@ class Duplicate {
     socklen_t size = sizeof cookie;
     return ::getsockopt(fd_, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
   }
+  // Bytes that have arrived, read or not.
+  std::optional<std::uint64_t> Received() const {
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    if (::getsockopt(fd_, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+    return info.tcpi_bytes_received;
+  }
 
  private:
   int fd_;
@@ -74,19 +81,16 @@ std::optional<TcpConnection> TcpConnection::Of(int fd) {
   return connection;
 }
 
-std::optional<std::uint64_t> TcpConnection::Consumed() const {
+std::optional<TcpConnection::Bytes> TcpConnection::Consumed() const {
   const Duplicate duplicate(fd_);
   if (duplicate.Cookie() != cookie_) return std::nullopt;
-  tcp_info info{};
-  socklen_t size = sizeof info;
+  const auto before = duplicate.Received();
   int unread = 0;
-  // Unread first: what arrives in between counts as consumed, never the other way round.
-  if (::ioctl(duplicate.fd(), FIONREAD, &unread) != 0 ||
-      ::getsockopt(duplicate.fd(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
-    return std::nullopt;
-  }
+  if (!before || ::ioctl(duplicate.fd(), FIONREAD, &unread) != 0) return std::nullopt;
+  const auto after = duplicate.Received();
+  if (!after) return std::nullopt;
   const std::uint64_t waiting = static_cast<std::uint64_t>(unread);
-  return info.tcpi_bytes_received > waiting ? info.tcpi_bytes_received - waiting : 0;
+  return Bytes{*before > waiting ? *before - waiting : 0, *after > waiting ? *after - waiting : 0};
 }
 
 void TcpConnection::Cut() const {

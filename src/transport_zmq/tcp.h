@@ -22,8 +22,15 @@ class TcpConnection {
   std::uint64_t id() const { return cookie_; }
   const std::string& peer() const { return peer_; }  // "tcp://127.0.0.1:41873"
 
-  // Bytes that libzmq has read from it so far; empty when the connection is gone.
-  std::optional<std::uint64_t> Consumed() const;
+  // Bytes that libzmq has read from it so far: `low` at least, `high` at most. The kernel says what
+  // arrived and what waits in two calls; what arrives between them makes the difference, and can be
+  // megabytes when this thread loses its core there.
+  struct Bytes {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+  };
+  // Empty when the connection is gone.
+  std::optional<Bytes> Consumed() const;
   // Ends the connection in both directions; libzmq then reports it as disconnected.
   void Cut() const;
 

@@ -74,10 +74,10 @@ std::vector<std::uint64_t> Watch::End(Time now, bool drained) {
     entry.sampled = false;
     // Within one frame: what was complete at Begin has been handed over by now.
     if (entry.delivered && drained) {
-      entry.base = entry.sample;
+      entry.base = entry.sample.high;
       entry.delivered = false;
-    } else if (!entry.delivered && entry.sample > entry.base) {
-      const std::uint64_t pending = entry.sample - entry.base;
+    } else if (!entry.delivered && entry.sample.low > entry.base) {
+      const std::uint64_t pending = entry.sample.low - entry.base;
       if (pending > kAllowance + (drained ? 0 : queue_)) {
         cut.push_back(id);
         continue;

@@ -51,8 +51,9 @@ class Watch {
  private:
   struct Entry {
     TcpConnection connection;
-    std::uint64_t base = 0;    // consumed when everything complete had been read
-    std::uint64_t sample = 0;  // consumed at Begin
+    // What is uncertain speaks for the peer: the most for the base, the least for what came since.
+    std::uint64_t base = 0;       // consumed when everything complete had been read
+    TcpConnection::Bytes sample;  // consumed at Begin
     bool active = false;
     bool delivered = false;  // since the last judgement
     bool sampled = false;
