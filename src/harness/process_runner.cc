@@ -1,9 +1,7 @@
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -16,6 +14,7 @@
 #include "covey/simulate/fleet.h"
 #include "covey/store/checkpoint.h"
 #include "harness/daemon_process.h"
+#include "harness/socket_folder.h"
 
 namespace covey::harness {
 namespace {
@@ -35,29 +34,6 @@ constexpr int kPssEvery = 20;  // ticks between two looks at memory
 void Nap(Duration duration) {
   poll(nullptr, 0, static_cast<int>(std::chrono::ceil<milliseconds>(duration).count()));
 }
-
-// A folder for sockets: their paths must be short, the run's folder may be anywhere.
-class SocketFolder {
- public:
-  static Result<SocketFolder> Make() {
-    std::string name = "/tmp/covey-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) {
-      return Fail(ErrorCode::kCantCreate, name, std::generic_category().message(errno));
-    }
-    return SocketFolder(std::move(name));
-  }
-  SocketFolder(SocketFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  SocketFolder& operator=(SocketFolder&&) = delete;
-  ~SocketFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  explicit SocketFolder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
 
 class ProcessFleet {
  public:
