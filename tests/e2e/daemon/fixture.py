@@ -64,6 +64,16 @@ def write_data(folder, samples=300):
         file.write(struct.pack(">BBBBI", 0, 0, 8, 1, samples) + bytes(labels))
 
 
+def edit(path, *changes):
+    """Replaces texts in a file; each change is (old, new)."""
+    with open(path) as file:
+        text = file.read()
+    for old, new in changes:
+        text = text.replace(old, new)
+    with open(path, "w") as file:
+        file.write(text)
+
+
 class Daemon:
     """One coveyd; its ready line is read at once."""
 
@@ -123,6 +133,8 @@ class Daemon:
         code = self.process.wait(LONG)
         for reader in self.readers:
             reader.join()
+        self.process.stdout.close()
+        self.process.stderr.close()
         return code
 
     def kill(self):

@@ -6,7 +6,7 @@ import stat
 import subprocess
 import unittest
 
-from fixture import BIN, LONG, FleetTest
+from fixture import BIN, LONG, FleetTest, edit
 
 
 class Start(FleetTest):
@@ -83,8 +83,7 @@ class Start(FleetTest):
     def test_address_in_use(self):
         first = self.start(self.config()).ready()
         path = self.config("b")
-        text = open(path).read().replace("127.0.0.1:0", first.listen.removeprefix("tcp://"))
-        open(path, "w").write(text)
+        edit(path, ("127.0.0.1:0", first.listen.removeprefix("tcp://")))
         self.assertEqual(self.start(path).wait(), 73)
 
     def test_version_names_build_protocol_and_kernels(self):
@@ -148,8 +147,7 @@ class Stop(FleetTest):
     def test_checkpoint_of_another_model_is_refused(self):
         self.start(self.config()).ready().stop()
         path = self.config()
-        text = open(path).read().replace("units: 8", "units: 9")
-        open(path, "w").write(text)
+        edit(path, ("units: 8", "units: 9"))
         daemon = self.start(path)
         self.assertEqual(daemon.wait(), 76)
         self.assertIn("mlp 16-8-3", "\n".join(daemon.errors))
@@ -230,10 +228,11 @@ class Fleet(FleetTest):
         before = self.checkpoints()
         path = self.config()
         # Linear layers never go silent, so their product grows without end.
-        text = open(path).read().replace("train:\n  until", "train:\n  optimizer: "
-                                         "{kind: sgd, learning_rate: 1000}\n  until")
-        text = text.replace("activation: relu", "activation: linear")
-        open(path, "w").write(text.replace(self.state(), self.state("other")))
+        edit(path,
+             ("train:\n  until",
+              "train:\n  optimizer: {kind: sgd, learning_rate: 1000}\n  until"),
+             ("activation: relu", "activation: linear"),
+             (self.state(), self.state("other")))
         daemon = self.start(path)
         self.assertEqual(daemon.wait(), 70)
         self.assertIn("not a finite number", "\n".join(daemon.errors))
