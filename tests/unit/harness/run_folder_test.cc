@@ -67,7 +67,7 @@ TEST_F(RunFolderTest, AModelIsWrittenWithItsNamesAndFigures) {
   config::Experiment experiment;
   experiment.name = "tiny";
   experiment.node.model.input = {2};
-  experiment.node.model.layers = {{.units = 3}};
+  experiment.node.model.layers = {nn::Dense{.units = 3}};
   Model model{tensor::FlatVector(9), 4, Selected{1, Score{0.5, 0.75}, std::nullopt}};
   model.x[0] = 1.5f;
   const auto folder = RunFolder::Make("out", "x");
