@@ -198,6 +198,9 @@ int main(int argc, char** argv) {
                  workload->dataset.size());
     return 64;
   }
+  if (options.numerics == "portable") {
+    workload->spec.numerics = covey::tensor::Numerics::kPortable;
+  }
   Session session(*workload);
   if (options.serve) {
     Serve(session, options.seconds);
