@@ -300,6 +300,9 @@ Result<std::vector<LayerInfo>> Infer(const ModelSpec& spec) {
 Status Validate(const ModelSpec& spec) {
   Result<std::vector<LayerInfo>> layers = Infer(spec);
   if (!layers) return tl::unexpected(std::move(layers.error()));
+  std::size_t parameters = 0;
+  for (const LayerInfo& layer : *layers) parameters += layer.parameters;
+  if (parameters == 0) return Invalid("model.layers", "no parameter", "a layer that learns");
   return {};
 }
 

@@ -57,6 +57,10 @@ struct BackwardPass {
   float* before = nullptr;  // receives the gradient by its input; null when nobody wants it
   tensor::UpdateRule rule;  // applied to each of the stage's parameters once, after x was read
   float* target = nullptr;  // the vector that the rule updates: x itself, or any for kStore
+  // Not null, and only where Compiled::norms says so: no rule is applied; to norms[b] the stage
+  // adds the square of the norm of sample b's own gradient by the stage's parameters, where `delta`
+  // is of the loss of that sample alone.
+  double* norms = nullptr;  // [batch]
 };
 
 class Stage {
@@ -73,7 +77,8 @@ struct Compiled {
   Order input = Order::kByFeature;
   Order output = Order::kByFeature;
   bool reads_rows =
-      false;  // as first stage it reads pass.rows itself; else they are loaded by sample
+      false;           // as first stage it reads pass.rows itself; else they are loaded by sample
+  bool norms = false;  // it has a way to BackwardPass::norms that is shorter than sample by sample
 };
 
 // What a stage is made from. Layers i, i + 1, ... of the spec are at layers[0], layers[1], ...;

@@ -1,8 +1,12 @@
 // Fully connected layer with its activation.
+#include <algorithm>
+#include <vector>
+
 #include "covey/base/check.h"
 #include "covey/tensor/dense.h"
 #include "nn/shapes.h"
 #include "nn/stages.h"
+#include "nn/transpose.h"
 
 namespace covey::nn {
 namespace {
@@ -16,7 +20,8 @@ class DenseStage final : public Stage {
         relu_(dense.activation == Activation::kRelu),
         weights_(source.offset),
         bias_(source.offset + units_ * inputs_),
-        scratch_(tensor::DenseScratchSize(source.batch)) {
+        scratch_(tensor::DenseScratchSize(source.batch)),
+        squares_(2 * source.batch) {
     COVEY_CHECK(relu_ || dense.activation == Activation::kLinear, dense.activation);
   }
 
@@ -37,11 +42,42 @@ class DenseStage final : public Stage {
     if (pass.before != nullptr) {
       tensor::DenseBackward(Shape(forward), forward.x + weights_, pass.delta, nullptr, pass.before);
     }
+    if (pass.norms != nullptr) return AddNorms(pass);
     tensor::DenseUpdate(Shape(forward), Input(forward), pass.delta, pass.rule,
                         {.x = pass.target, .weights = weights_, .bias = bias_}, scratch_.data());
   }
 
  private:
+  // The gradient of one sample is delta (input, 1)^T: the square of its norm is
+  // |delta|^2 (|input|^2 + 1), and no gradient is formed.
+  // Source: Goodfellow 2015, "Efficient Per-Example Gradient Computations", section 4.
+  void AddNorms(const BackwardPass& pass) {
+    const ForwardPass& forward = pass.forward;
+    double* of_delta = squares_.data();
+    double* of_input = of_delta + forward.batch;
+    Squares(units_, forward.batch, pass.delta, of_delta);
+    if (forward.input != nullptr) {
+      Squares(inputs_, forward.batch, forward.input, of_input);
+    } else {
+      SquaresOfRows(forward.rows, inputs_, forward.batch, of_input);
+    }
+    for (std::size_t b = 0; b < forward.batch; ++b) {
+      pass.norms[b] += of_delta[b] * (of_input[b] + 1);
+    }
+  }
+
+  // sums[b] <- sum_f values[f][b]^2, by feature.
+  static void Squares(std::size_t features, std::size_t batch, const float* values, double* sums) {
+    const std::size_t padded = tensor::PaddedBatch(batch);
+    std::fill_n(sums, batch, 0.0);
+    for (std::size_t f = 0; f < features; ++f) {
+      for (std::size_t b = 0; b < batch; ++b) {
+        const auto value = static_cast<double>(values[f * padded + b]);
+        sums[b] += value * value;
+      }
+    }
+  }
+
   tensor::DenseShape Shape(const ForwardPass& pass) const {
     return {.inputs = inputs_, .units = units_, .batch = pass.batch, .numerics = numerics_};
   }
@@ -57,6 +93,7 @@ class DenseStage final : public Stage {
   std::size_t weights_;  // offsets into x
   std::size_t bias_;
   tensor::FlatVector scratch_;
+  std::vector<double> squares_;  // of each sample's delta and input
 };
 
 }  // namespace
@@ -66,7 +103,8 @@ Compiled MakeDense(const StageSource& source, const Dense& dense) {
           .layers = 1,
           .input = Order::kByFeature,
           .output = Order::kByFeature,
-          .reads_rows = true};
+          .reads_rows = true,
+          .norms = true};
 }
 
 }  // namespace covey::nn

@@ -8,12 +8,25 @@ namespace {
 
 constexpr std::size_t kBlock = 16;  // floats of a cache line
 
-template <class T>
-void Load(const std::uint8_t* row, std::size_t features, float scale, float offset, float* out) {
+// Calls take(feature, value) for the values of a row of elements of type T.
+template <class T, class Take>
+void ForValues(const tensor::RowInput& rows, std::size_t b, std::size_t features, Take take) {
   for (std::size_t f = 0; f < features; ++f) {
     T value;
-    std::memcpy(&value, row + f * sizeof(T), sizeof(T));
-    out[f] = static_cast<float>(value) * scale + offset;
+    std::memcpy(&value, rows.rows[b] + f * sizeof(T), sizeof(T));
+    take(f, static_cast<float>(value) * rows.scale + rows.offset);
+  }
+}
+
+template <class Take>
+void ForRow(const tensor::RowInput& rows, std::size_t b, std::size_t features, Take take) {
+  switch (rows.element) {
+    case tensor::Element::kUint8:
+      return ForValues<std::uint8_t>(rows, b, features, take);
+    case tensor::Element::kInt16:
+      return ForValues<std::int16_t>(rows, b, features, take);
+    case tensor::Element::kFloat32:
+      return ForValues<float>(rows, b, features, take);
   }
 }
 
@@ -49,18 +62,19 @@ void LoadRows(const tensor::RowInput& rows, std::size_t features, std::size_t ba
   const std::size_t stride = SampleStride(features);
   for (std::size_t b = 0; b < batch; ++b) {
     float* to = out + b * stride;
-    switch (rows.element) {
-      case tensor::Element::kUint8:
-        Load<std::uint8_t>(rows.rows[b], features, rows.scale, rows.offset, to);
-        break;
-      case tensor::Element::kInt16:
-        Load<std::int16_t>(rows.rows[b], features, rows.scale, rows.offset, to);
-        break;
-      case tensor::Element::kFloat32:
-        Load<float>(rows.rows[b], features, rows.scale, rows.offset, to);
-        break;
-    }
+    ForRow(rows, b, features, [&](std::size_t f, float value) { to[f] = value; });
     std::fill(to + features, to + stride, 0.0f);
+  }
+}
+
+void SquaresOfRows(const tensor::RowInput& rows, std::size_t features, std::size_t batch,
+                   double* sums) {
+  for (std::size_t b = 0; b < batch; ++b) {
+    double sum = 0;
+    ForRow(rows, b, features, [&](std::size_t, float value) {
+      sum += static_cast<double>(value) * static_cast<double>(value);
+    });
+    sums[b] = sum;
   }
 }
 

@@ -16,4 +16,8 @@ void ToFeatures(const float* in, std::size_t features, std::size_t batch, float*
 // Values of the rows -> out [batch][SampleStride(features)].
 void LoadRows(const tensor::RowInput& rows, std::size_t features, std::size_t batch, float* out);
 
+// sums[b] <- the sum of the squares of row b's values.
+void SquaresOfRows(const tensor::RowInput& rows, std::size_t features, std::size_t batch,
+                   double* sums);
+
 }  // namespace covey::nn

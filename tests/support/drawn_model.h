@@ -42,6 +42,17 @@ class DrawnModel {
     }
   }
 
+  DrawnModel Copy() const {
+    DrawnModel copy(spec_, {.batch = batch});
+    copy.x = x.Clone();
+    copy.samples = samples;
+    copy.labels = labels;
+    copy.targets = targets;
+    copy.weights = weights;
+    copy.dropout = dropout;
+    return copy;
+  }
+
   template <class T>
   static std::vector<T> As(const std::vector<float>& values) {
     return std::vector<T>(values.begin(), values.end());

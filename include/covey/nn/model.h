@@ -68,7 +68,7 @@ struct LayerInfo {
 // Errors: kConfig; names the layer ("model.layers[1] (dense2).units"), what was got and wanted.
 Result<std::vector<LayerInfo>> Infer(const ModelSpec& spec);
 
-// Errors: as Infer.
+// Errors: as Infer; a model without parameters.
 Status Validate(const ModelSpec& spec);
 
 // The rest requires a valid spec.

@@ -180,6 +180,13 @@ TEST(Shapes, Norms) {
   EXPECT_EQ(ErrorOf(Model({4}, {LayerNorm{.epsilon = 1e-12f}})), "");
 }
 
+TEST(Shapes, AModelHasParameters) {
+  const Status status = Validate(Model({4}, {Flatten{}, Activate{Activation::kTanh}}));
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().Format(), "model.layers: got no parameter; wanted a layer that learns");
+  EXPECT_TRUE(Validate(Model({4}, {Flatten{}, LayerNorm{}})));
+}
+
 TEST(Shapes, Losses) {
   const auto dense = [](std::size_t units, Activation activation, Loss loss) {
     return ErrorOf(Model({3}, {Dense{.units = units, .activation = activation}}, loss));
