@@ -1,5 +1,4 @@
 // Which stage does which layers.
-#include "covey/base/check.h"
 #include "nn/stages.h"
 
 namespace covey::nn {
@@ -19,11 +18,7 @@ struct Maker {
   Compiled operator()(const Flatten&) const { return {}; }
   Compiled operator()(const Lstm&) const { return MakeLstm(source); }
   Compiled operator()(const OneHot& one_hot) const { return MakeOneHot(source, one_hot); }
-  template <class Other>
-  Compiled operator()(const Other&) const {
-    COVEY_CHECK(false, source.index);
-    return {};
-  }
+  Compiled operator()(const Activate& activate) const { return MakeActivation(source, activate); }
 };
 
 }  // namespace

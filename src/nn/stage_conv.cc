@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "covey/base/check.h"
 #include "covey/tensor/conv.h"
+#include "nn/activations.h"
 #include "nn/parts.h"
 #include "nn/shapes.h"
 #include "nn/stages.h"
@@ -100,17 +100,21 @@ class ConvStage final : public ConvBase {
  public:
   ConvStage(const StageSource& source, const Conv2d& conv)
       : ConvBase(source, conv),
-        relu_(conv.activation == Activation::kRelu),
-        out_stride_(SampleStride(shape_.outputs())) {
-    COVEY_CHECK(relu_ || conv.activation == Activation::kLinear, conv.activation);
-  }
+        function_(Elementwise(conv.activation, numerics_)),
+        out_stride_(SampleStride(shape_.outputs())) {}
 
   void Forward(const ForwardPass& pass) override {
     Pack(pass);
-    const auto epilogue = relu_ ? tensor::Epilogue::kRelu : tensor::Epilogue::kLinear;
+    const bool relu = function_.function == tensor::Function::kRelu;
+    const bool linear = function_.function == tensor::Function::kLinear;
+    const auto epilogue = relu ? tensor::Epilogue::kRelu : tensor::Epilogue::kLinear;
     ForParts(pass, [&](const Part& part) {
+      float* output = pass.output + part.first * out_stride_;
       tensor::ConvForward(numerics_, shape_, part.input, packed_.data(), pass.x + bias_, epilogue,
-                          part.scratch, pass.output + part.first * out_stride_);
+                          part.scratch, output);
+      for (std::size_t n = 0; !relu && !linear && n < part.input.samples; ++n) {
+        tensor::Activate(function_, shape_.outputs(), output + n * out_stride_);
+      }
     });
   }
 
@@ -118,18 +122,14 @@ class ConvStage final : public ConvBase {
     BackwardParts(pass, [&](const Part& part, float* before) {
       float* delta = pass.delta + part.first * out_stride_;
       const float* output = pass.forward.output + part.first * out_stride_;
-      if (relu_) {
-        for (std::size_t i = 0; i < part.input.samples * out_stride_; ++i) {
-          delta[i] = output[i] > 0 ? delta[i] : 0.0f;
-        }
-      }
+      tensor::ActivationGradient(function_, part.input.samples * out_stride_, output, delta);
       tensor::ConvBackward(numerics_, shape_, part.input, packed_.data(), delta, part.scratch,
                            part.sums, before);
     });
   }
 
  private:
-  bool relu_;
+  tensor::Activation function_;
   std::size_t out_stride_;
 };
 

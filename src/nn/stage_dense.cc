@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "covey/base/check.h"
 #include "covey/tensor/dense.h"
+#include "nn/activations.h"
 #include "nn/shapes.h"
 #include "nn/stages.h"
 #include "nn/transpose.h"
@@ -17,27 +17,27 @@ class DenseStage final : public Stage {
       : inputs_(Volume(source.infos[0].input)),
         units_(dense.units),
         numerics_(source.spec.numerics),
-        relu_(dense.activation == Activation::kRelu),
+        activation_(dense.activation),
+        function_(activation_, numerics_),
         weights_(source.offset),
         bias_(source.offset + units_ * inputs_),
         scratch_(tensor::DenseScratchSize(source.batch)),
-        squares_(2 * source.batch) {
-    COVEY_CHECK(relu_ || dense.activation == Activation::kLinear, dense.activation);
-  }
+        squares_(2 * source.batch) {}
 
   void Forward(const ForwardPass& pass) override {
-    const tensor::Epilogue epilogue = relu_ ? tensor::Epilogue::kRelu : tensor::Epilogue::kLinear;
+    const bool relu = activation_ == Activation::kRelu;
+    const tensor::Epilogue epilogue = relu ? tensor::Epilogue::kRelu : tensor::Epilogue::kLinear;
     tensor::DenseForward(Shape(pass), Input(pass), pass.x + weights_, pass.x + bias_, epilogue,
                          scratch_.data(), pass.output);
+    if (!relu && activation_ != Activation::kLinear) {
+      function_.Forward(units_, pass.batch, pass.output);
+    }
   }
 
   void Backward(const BackwardPass& pass) override {
     const ForwardPass& forward = pass.forward;
-    if (relu_) {
-      const std::size_t size = units_ * tensor::PaddedBatch(forward.batch);
-      for (std::size_t i = 0; i < size; ++i) {
-        pass.delta[i] = forward.output[i] > 0 ? pass.delta[i] : 0.0f;
-      }
+    if (activation_ != Activation::kLinear) {
+      function_.Backward(units_, forward.batch, forward.output, pass.delta);
     }
     if (pass.before != nullptr) {
       tensor::DenseBackward(Shape(forward), forward.x + weights_, pass.delta, nullptr, pass.before);
@@ -89,7 +89,8 @@ class DenseStage final : public Stage {
   std::size_t inputs_;
   std::size_t units_;
   tensor::Numerics numerics_;
-  bool relu_;
+  Activation activation_;
+  FeatureActivation function_;
   std::size_t weights_;  // offsets into x
   std::size_t bias_;
   tensor::FlatVector scratch_;

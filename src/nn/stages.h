@@ -8,6 +8,7 @@
 namespace covey::nn {
 
 Compiled MakeDense(const StageSource& source, const Dense& dense);
+Compiled MakeActivation(const StageSource& source, const Activate& activate);
 Compiled MakeEmbedding(const StageSource& source, const Embedding& embedding);
 Compiled MakeLstm(const StageSource& source);
 Compiled MakeOneHot(const StageSource& source, const OneHot& one_hot);  // alone or with an LSTM

@@ -19,7 +19,8 @@ namespace covey::nn {
 //   kLinear y; kRelu max(y, 0); kLeakyRelu y or 0.01 y below 0; kTanh; kSigmoid 1 / (1 + e^-y);
 //   kHardSigmoid clip(0.2 y + 0.5, 0, 1), as in Keras; kSoftmax e^y_c / sum over all units (its
 //   input has one extent).
-// At their kinks the derivative is the one from the left (ReLU: 0 at 0).
+// At their kinks the derivative is the one from the left (ReLU: 0 at 0), but at the upper one of
+// the hard sigmoid it is 0.
 enum class Activation : std::uint8_t {
   kLinear,
   kRelu,

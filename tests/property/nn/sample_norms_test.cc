@@ -23,7 +23,7 @@ constexpr test::Dropped kDropped{.seed = 3, .step = 11};
 
 std::vector<ModelSpec> Models() {
   const Dense relu{.units = 19, .activation = Activation::kRelu};
-  const Dense small{.units = 7, .activation = Activation::kRelu};
+  const Dense small{.units = 7, .activation = Activation::kTanh};
   const Lstm sequence{.units = 5, .output = Lstm::Output::kSequence};
   return {
       {.input = {33}, .layers = {relu, Dense{.units = 10}}},
