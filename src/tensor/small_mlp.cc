@@ -107,7 +107,7 @@ struct SmallMlp::Impl {
   void Pack(const float* x);
   void Unpack(float* gradient) const;
   void AddParts(std::size_t parts, Tasks& tasks);
-  BatchLoss Run(ConstVectorView x, const SampleSet& samples, Tasks& tasks, bool with_gradient);
+  LossSum Run(ConstVectorView x, const SampleSet& samples, Tasks& tasks, bool with_gradient);
 
   SmallMlpPlan plan;
   std::size_t parameters;
@@ -115,7 +115,7 @@ struct SmallMlp::Impl {
   FlatVector packed;
   FlatVector scratch;  // [width][plan.scratch_size]
   FlatVector parts;    // [parts of the largest set so far][plan.part_size]
-  BatchLoss losses[kMostParts];
+  LossSum losses[kMostParts];
 };
 
 void SmallMlp::Impl::Pack(const float* x) {
@@ -162,8 +162,8 @@ void SmallMlp::Impl::AddParts(std::size_t count, Tasks& tasks) {
   });
 }
 
-BatchLoss SmallMlp::Impl::Run(ConstVectorView x, const SampleSet& samples, Tasks& tasks,
-                              bool with_gradient) {
+LossSum SmallMlp::Impl::Run(ConstVectorView x, const SampleSet& samples, Tasks& tasks,
+                            bool with_gradient) {
   COVEY_CHECK(x.size() == parameters, x.size(), parameters);
   COVEY_CHECK(tasks.width() <= width, tasks.width(), width);
   const bool squared = plan.loss == Loss::kMeanSquaredError;
@@ -188,7 +188,7 @@ BatchLoss SmallMlp::Impl::Run(ConstVectorView x, const SampleSet& samples, Tasks
                .scratch = scratch.data() + worker * plan.scratch_size,
                .gradient = with_gradient ? parts.data() + part * plan.part_size : nullptr});
   });
-  BatchLoss total;
+  LossSum total;
   for (std::size_t part = 0; part < count; ++part) {
     total.loss_sum += losses[part].loss_sum;
     total.correct += losses[part].correct;
@@ -208,16 +208,16 @@ SmallMlp::~SmallMlp() = default;
 
 std::size_t SmallMlp::parameters() const { return impl_->parameters; }
 
-BatchLoss SmallMlp::Gradient(ConstVectorView x, const SampleSet& samples, Tasks& tasks,
-                             VectorView gradient) {
+LossSum SmallMlp::Gradient(ConstVectorView x, const SampleSet& samples, Tasks& tasks,
+                           VectorView gradient) {
   COVEY_CHECK(gradient.size() == impl_->parameters, gradient.size(), impl_->parameters);
   COVEY_CHECK(samples.count > 0, samples.count);
-  const BatchLoss loss = impl_->Run(x, samples, tasks, true);
+  const LossSum loss = impl_->Run(x, samples, tasks, true);
   impl_->Unpack(gradient.data());
   return loss;
 }
 
-BatchLoss SmallMlp::Loss(ConstVectorView x, const SampleSet& samples, Tasks& tasks) {
+LossSum SmallMlp::Loss(ConstVectorView x, const SampleSet& samples, Tasks& tasks) {
   return impl_->Run(x, samples, tasks, false);
 }
 

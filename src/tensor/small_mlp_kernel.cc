@@ -219,15 +219,15 @@ void SoftmaxColumns(std::size_t units, float* HWY_RESTRICT z, float* HWY_RESTRIC
 }
 
 template <class N>
-BatchLoss CrossEntropy(const SmallMlpPlan& plan, const Block& block, float scale, float* scratch,
-                       float* delta) {
+LossSum CrossEntropy(const SmallMlpPlan& plan, const Block& block, float scale, float* scratch,
+                     float* delta) {
   const PlanLayer& last = plan.layers.back();
   const float* logits = scratch + last.output;
   float* columns = scratch + plan.transposed;
   HWY_ALIGN float log_sum[kBlock];
   Transpose(last.units, last.out_stride, logits, columns);
   SoftmaxColumns<N>(last.units, columns, log_sum);
-  BatchLoss loss;
+  LossSum loss;
   for (std::size_t b = 0; b < block.count; ++b) {
     const float* z = logits + b * last.out_stride;
     const std::size_t label = block.Label(b);
@@ -243,10 +243,10 @@ BatchLoss CrossEntropy(const SmallMlpPlan& plan, const Block& block, float scale
 }
 
 template <class N>
-BatchLoss RunBlocks(const SmallMlpPlan& plan, const SmallMlpPart& part) {
+LossSum RunBlocks(const SmallMlpPlan& plan, const SmallMlpPart& part) {
   const PlanLayer& first = plan.layers.front();
   const PlanLayer& last = plan.layers.back();
-  BatchLoss total;
+  LossSum total;
   if (part.gradient != nullptr) std::memset(part.gradient, 0, plan.part_size * sizeof(float));
   float* delta = part.gradient != nullptr ? part.scratch + last.delta : nullptr;
   for (std::size_t at = part.begin; at < part.end; at += kBlock) {
@@ -256,7 +256,7 @@ BatchLoss RunBlocks(const SmallMlpPlan& plan, const SmallMlpPart& part) {
     if (plan.loss == SmallMlpShape::Loss::kMeanSquaredError) {
       total.loss_sum += SquaredError<N>(plan, block, part.scale, part.scratch, delta);
     } else {
-      const BatchLoss loss = CrossEntropy<N>(plan, block, part.scale, part.scratch, delta);
+      const LossSum loss = CrossEntropy<N>(plan, block, part.scale, part.scratch, delta);
       total.loss_sum += loss.loss_sum;
       total.correct += loss.correct;
     }
@@ -268,7 +268,7 @@ BatchLoss RunBlocks(const SmallMlpPlan& plan, const SmallMlpPart& part) {
   return total;
 }
 
-BatchLoss RunPart(const SmallMlpPlan& plan, const SmallMlpPart& part) {
+LossSum RunPart(const SmallMlpPlan& plan, const SmallMlpPart& part) {
   return WithNumerics(
       plan.numerics, [&](auto policy) HWY_ATTR { return RunBlocks<decltype(policy)>(plan, part); });
 }
@@ -281,7 +281,7 @@ namespace covey::tensor {
 
 HWY_EXPORT(RunPart);
 
-BatchLoss RunSmallMlpPart(const SmallMlpPlan& plan, const SmallMlpPart& part) {
+LossSum RunSmallMlpPart(const SmallMlpPlan& plan, const SmallMlpPart& part) {
   return HWY_DYNAMIC_DISPATCH(RunPart)(plan, part);
 }
 

@@ -56,6 +56,6 @@ struct SmallMlpPart {
   float* gradient = nullptr;
 };
 
-BatchLoss RunSmallMlpPart(const SmallMlpPlan& plan, const SmallMlpPart& part);
+LossSum RunSmallMlpPart(const SmallMlpPlan& plan, const SmallMlpPart& part);
 
 }  // namespace covey::tensor

@@ -1,4 +1,4 @@
-// One training step on the calling thread: gradient and update in one pass over the model.
+// One training step: gradient and update, in one pass over the model where the optimizer allows it.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@
 #include "covey/nn/model.h"
 #include "covey/optim/optimizer.h"
 #include "covey/tensor/flat_vector.h"
+#include "covey/tensor/tasks.h"
 
 namespace covey::gradient {
 
@@ -20,14 +21,24 @@ struct StepResult {
   bool finite = true;  // false: the loss is not a finite number, nothing was updated
 };
 
-// Cost: activations of one batch and the optimizer's slots, allocated in the constructor; Step and
-// Gradient allocate nothing. 784-72-10, batch 32: see bench/train.cc.
-// Thread: one thread at a time. Denormal numbers count as zero while a step runs.
-// Determinism: a function of x, the optimizer's state, the rows and the kernel level; bitwise.
+// A batch may be as large as the shard. Up to 256 samples pass through the model at once and their
+// gradient is fused with the update (optim::Optimizer::fused); larger batches, and optimizers that
+// need the whole gradient first, store it: small perceptrons by tensor/small_mlp.h, other models in
+// pieces of 256 samples that are added in order.
+//
+// Cost: activations of a batch or piece, the optimizer's slots, and the gradient where it is stored
+// (twice for large batches), allocated in the constructor, and for SmallMlp in the first step;
+// later steps allocate nothing. Speed: bench/train.cc, bench/batch.cc.
+// Thread: one thread at a time calls; parts of a step run on `tasks`. Denormal numbers count as
+// zero while a step runs.
+// Determinism: a function of x, the optimizer's state, the rows and the kernel level; bitwise, for
+// any number of threads.
 class Trainer {
  public:
-  // Requires: valid spec and settings; batch > 0.
-  Trainer(const nn::ModelSpec& spec, const optim::Settings& settings, std::size_t batch);
+  // batch: the largest. Requires: valid spec and settings; batch > 0; tasks, when given, outlives
+  // the trainer (else one thread).
+  Trainer(const nn::ModelSpec& spec, const optim::Settings& settings, std::size_t batch,
+          tensor::Tasks* tasks = nullptr);
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;
   ~Trainer();

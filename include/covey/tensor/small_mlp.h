@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "covey/tensor/flat_vector.h"
+#include "covey/tensor/loss.h"
 #include "covey/tensor/numerics.h"
 #include "covey/tensor/rows.h"
 #include "covey/tensor/tasks.h"
@@ -67,12 +68,6 @@ struct SampleSet {
   std::size_t count = 0;
 };
 
-struct BatchLoss {
-  double loss_sum = 0;        // over the samples; NaN or infinite when an output is
-  std::uint64_t correct = 0;  // kSoftmaxCrossEntropy: the label has the greatest output; ties go to
-                              // the lower class
-};
-
 class SmallMlp {
  public:
   // Requires: IsSmallMlp(shape); width as that of the tasks to come.
@@ -86,11 +81,10 @@ class SmallMlp {
 
   // gradient <- gradient of the mean loss at x. Requires: sizes as parameters(); samples.count > 0;
   // tasks.width() <= width.
-  BatchLoss Gradient(ConstVectorView x, const SampleSet& samples, Tasks& tasks,
-                     VectorView gradient);
+  LossSum Gradient(ConstVectorView x, const SampleSet& samples, Tasks& tasks, VectorView gradient);
 
   // The loss alone. Requires: as Gradient; any count.
-  BatchLoss Loss(ConstVectorView x, const SampleSet& samples, Tasks& tasks);
+  LossSum Loss(ConstVectorView x, const SampleSet& samples, Tasks& tasks);
 
  private:
   struct Impl;

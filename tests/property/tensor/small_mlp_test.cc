@@ -177,7 +177,7 @@ void ExpectAsPlain(const Problem& p, std::size_t count) {
   SerialTasks tasks;
   ASSERT_EQ(mlp.parameters(), p.x.size());
   std::vector<float> gradient(p.x.size());
-  const BatchLoss loss = mlp.Gradient(p.x, p.set(count), tasks, gradient);
+  const LossSum loss = mlp.Gradient(p.x, p.set(count), tasks, gradient);
   EXPECT_NEAR(loss.loss_sum, plain.loss, 2e-6 * (1 + plain.loss));
   EXPECT_EQ(mlp.Loss(p.x, p.set(count), tasks).loss_sum, loss.loss_sum);
   EXPECT_EQ(loss.correct, plain.correct);
