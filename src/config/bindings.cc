@@ -230,6 +230,28 @@ Binding OptionalFraction(std::optional<double>& value) {
   return binding;
 }
 
+Binding AutoInteger(std::optional<std::uint32_t>& value, std::uint64_t low, std::uint64_t high) {
+  Binding binding;
+  binding.type = "integer or auto";
+  binding.range = IntegerRange(low, high);
+  binding.read = [&value, low, high](const std::string& text) -> std::optional<Refusal> {
+    if (text == "auto") {
+      value.reset();
+      return std::nullopt;
+    }
+    const std::optional<std::uint64_t> number = ReadInteger(text, low, high);
+    if (number) {
+      value = static_cast<std::uint32_t>(*number);
+      return std::nullopt;
+    }
+    Refusal refusal = NotAnInteger(text, low, high);
+    refusal.note += refusal.note.empty() ? "or auto" : ", or auto";
+    return refusal;
+  };
+  binding.write = [&value] { return value ? std::to_string(*value) : std::string("auto"); };
+  return binding;
+}
+
 Binding AutoReal(std::optional<float>& value, Interval interval) {
   Binding binding;
   binding.type = "number or auto";

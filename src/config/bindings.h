@@ -49,6 +49,8 @@ Binding OptionalReal(std::optional<double>& value, Interval interval);
 // 0 to 1, also written in per cent: 25%.
 Binding Fraction(double& value);
 Binding OptionalFraction(std::optional<double>& value);
+// An integer or `auto` (unset).
+Binding AutoInteger(std::optional<std::uint32_t>& value, std::uint64_t low, std::uint64_t high);
 // A number or `auto` (unset).
 Binding AutoReal(std::optional<float>& value, Interval interval);
 

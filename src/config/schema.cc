@@ -110,6 +110,10 @@ void VisitIdentity(Visitor& v, NodeSettings& n) {
             false, true},
            Path(n.state_dir));
   v.Scalar({"start_paused", "Answer peers but don't train until told to"}, Boolean(n.start_paused));
+  v.Scalar({"threads",
+            "Of a training step; auto: as many as processors. With more than one the node measures "
+            "one against all while it trains and keeps the faster; results are the same"},
+           AutoInteger(n.threads, 1, 256));
   v.Scalar({"seed", "Of every random choice of the node", false, true}, Integer(n.seed));
   v.Scalar({"index", "Tells nodes that share a seed apart", false, true}, Integer(n.index));
   v.Scalar({"init_index",

@@ -94,7 +94,8 @@ void VisitData(Visitor& v, DataSettings& d) {
   v.Scalar({"normalize", "unit: bytes become 0 to 1. none: 0 to 255"},
            Word<Normalize>(d.train.normalize, {{Normalize::kUnit, data::Name(Normalize::kUnit)},
                                                {Normalize::kNone, data::Name(Normalize::kNone)}}));
-  v.Scalar({"batch", "Samples in a mini-batch"}, Integer(d.batch, 1, 65536));
+  v.Scalar({"batch", "Samples in a mini-batch; the shard or more: all of it at once"},
+           Integer(d.batch, 1, kMostCount));
   v.Section({"partition", "Which of the training samples are this node's", false, true},
             [&v, &d] { VisitPartition(v, d.partition, true); });
   v.Scalar({"cache",

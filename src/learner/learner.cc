@@ -1,5 +1,6 @@
 #include "covey/learner/learner.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -26,7 +27,8 @@ Learner::Learner(const Settings& settings, data::Dataset train, data::Indices sh
       host_(host),
       x_(InitialParameters(settings)),
       sampler_(std::move(shard), {settings.batch, settings.seed, settings.node}),
-      trainer_(settings.model, settings.optimizer, settings.batch),
+      trainer_(settings.model, settings.optimizer, std::min(settings.batch, sampler_.size()),
+               settings.tasks),
       core_(settings.consensus, Stream(settings.seed, settings.node, Purpose::kPeers),
             settings.first_exchange) {
   trainer_.optimizer().Mixed(x_.view());  // the reference of the first round's displacement

@@ -66,7 +66,7 @@ struct Daemon::State {
         evaluator(clock, MakeScoreboard(assembly)),
         checkpoints(clock, IdentityOf(settings, assembly), evaluator),
         learner(assembly, {clock, mailbox, outbox, evaluator, checkpoints},
-                settings.config.train.checkpoint_every) {}
+                settings.config.train.checkpoint_every, settings.config.node.threads) {}
   // Threads call what other threads own, so they end before anything goes.
   ~State() {
     learner.Join();

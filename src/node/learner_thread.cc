@@ -32,6 +32,16 @@ Stage ToStage(consensus::State state) {
   return Stage::kDone;
 }
 
+std::size_t ThreadsOf(std::optional<std::uint32_t> threads) {
+  const std::size_t wanted = threads ? *threads : std::thread::hardware_concurrency();
+  return std::clamp<std::size_t>(wanted, 1, gradient::Workers::kMost);
+}
+
+learner::Settings WithTasks(learner::Settings settings, gradient::Workers& workers) {
+  if (workers.width() > 1) settings.tasks = &workers;
+  return settings;
+}
+
 std::uint64_t Applied(const consensus::Counters& counters) {
   return counters.weights_applied + counters.deltas_applied;
 }
@@ -39,10 +49,12 @@ std::uint64_t Applied(const consensus::Counters& counters) {
 }  // namespace
 
 LearnerThread::LearnerThread(const setup::Assembly& assembly, Neighbours neighbours,
-                             Duration checkpoint_every)
+                             Duration checkpoint_every, std::optional<std::uint32_t> threads)
     : neighbours_(neighbours),
       checkpoint_every_(checkpoint_every),
-      learner_(assembly.learner, assembly.data.train, assembly.data.shard, *this) {}
+      workers_(ThreadsOf(threads)),
+      learner_(WithTasks(assembly.learner, workers_), assembly.data.train, assembly.data.shard,
+               *this) {}
 
 void LearnerThread::Join() {
   if (!thread_.joinable()) return;
@@ -149,7 +161,10 @@ void LearnerThread::TrainPhase() {
 }
 
 bool LearnerThread::TrainOne() {
+  workers_.use(pace_.use());
+  const Time begin = neighbours_.clock.Now();
   const gradient::StepResult step = learner_.TrainBatch();
+  if (workers_.width() > 1) pace_.Stepped(neighbours_.clock.Now() - begin, step.samples);
   phase_loss_ += step.loss_sum;
   phase_samples_ += step.samples;
   if (step.finite) return true;

@@ -8,6 +8,8 @@
 #include <optional>
 #include <thread>
 
+#include "covey/gradient/pace.h"
+#include "covey/gradient/workers.h"
 #include "covey/learner/learner.h"
 #include "covey/node/report.h"
 #include "covey/setup/assemble.h"
@@ -36,7 +38,10 @@ class LearnerThread final : private learner::Host {
     std::function<void(const Error&)> on_failure;   // the loss is not finite: the thread has ended
   };
 
-  LearnerThread(const setup::Assembly& assembly, Neighbours neighbours, Duration checkpoint_every);
+  // threads: of a training step; unset: as many as processors. With more than one the faster of one
+  // and all is kept (gradient/pace.h).
+  LearnerThread(const setup::Assembly& assembly, Neighbours neighbours, Duration checkpoint_every,
+                std::optional<std::uint32_t> threads);
   ~LearnerThread() override { Join(); }
 
   // Before Start. Errors: as Learner::Restore.
@@ -77,6 +82,8 @@ class LearnerThread final : private learner::Host {
 
   const Neighbours neighbours_;
   const Duration checkpoint_every_;
+  gradient::Workers workers_;
+  gradient::Pace pace_;
   learner::Learner learner_;
   Callbacks callbacks_;
   Gate ended_;

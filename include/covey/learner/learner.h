@@ -18,6 +18,7 @@
 #include "covey/nn/model.h"
 #include "covey/optim/optimizer.h"
 #include "covey/tensor/flat_vector.h"
+#include "covey/tensor/tasks.h"
 
 namespace covey::learner {
 
@@ -29,7 +30,8 @@ struct Settings {
   consensus::Settings consensus;
   nn::ModelSpec model;
   optim::Settings optimizer;
-  std::size_t batch = 32;
+  std::size_t batch = 32;          // more than the shard: all of it
+  tensor::Tasks* tasks = nullptr;  // of a training step; outlives the learner; null: one thread
 };
 
 // x at the end of a round, with what a reader wants to know about it. Immutable.

@@ -334,5 +334,16 @@ TEST(Seeds, CannotHavePortZero) {
       "the peer listens on, e.g. 7420");
 }
 
+TEST(Threads, AreANumberOrAuto) {
+  for (const char* good : {"1", "256", "auto"}) {
+    EXPECT_EQ(Line("node", std::string("threads: ") + good), "loaded");
+  }
+  for (const char* bad : {"0", "257", "many", "-1", "1.5"}) {
+    const std::string line = Line("node", std::string("threads: ") + bad);
+    EXPECT_NE(line.find("node.threads: "), std::string::npos) << line;
+    EXPECT_NE(line.find("or auto"), std::string::npos) << line;
+  }
+}
+
 }  // namespace
 }  // namespace covey::config

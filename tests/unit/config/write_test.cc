@@ -16,7 +16,7 @@ using testing::HasSubstr;
 // A node file with every key away from its default.
 std::string Unusual() {
   return R"(fleet: {name: robots-7}
-node: {name: "Jürgen's \"robot\": a", state_dir: /tmp/a b, start_paused: true,
+node: {name: "Jürgen's \"robot\": a", state_dir: /tmp/a b, start_paused: true, threads: auto,
   seed: 18446744073709551615, index: 3,
   init_index: 0}
 network:
