@@ -1,8 +1,8 @@
 // Training speed of one node: windows of gradient::Trainer on one of the networks of workloads.h.
 //
-//   bench_train [--workload mlp|cnn|lstm] [--batch B] [--threads T] [--numerics fast|portable]
-//               [--level v3] [--data FOLDER | --synthetic] [--seconds S] [--windows W]
-//               [--json | --serve]
+//   bench_train [--workload mlp|cnn|lstm] [--batch B] [--threads T]
+//               [--numerics fast|portable] [--level v3] [--data FOLDER | --synthetic]
+//               [--seconds S] [--windows W] [--json | --serve]
 //
 // Prints the median of the windows; --json: as one line. --serve is what bench/peers/run talks to:
 // one window for each line of standard input (bench/peers/programs.py).
@@ -24,6 +24,7 @@
 
 #include "covey/base/random.h"
 #include "covey/gradient/trainer.h"
+#include "covey/gradient/workers.h"
 #include "covey/tensor/kernels.h"
 #include "workloads.h"
 
@@ -52,18 +53,22 @@ struct Window {
   double loss = 0;         // mean: shows that it learns
 };
 
-// A model in training: the same batches again and again, in one random order of the samples.
+// A model in training: the same batches again and again, in one random order of the samples (in
+// theirs where a step takes all of them).
 class Session {
  public:
-  explicit Session(const Workload& workload)
+  Session(const Workload& workload, std::size_t threads)
       : workload_(workload),
-        trainer_(workload.spec, workload.optimizer, workload.batch),
+        workers_(threads),
+        trainer_(workload.spec, workload.optimizer, workload.batch, &workers_),
         x_(covey::nn::LayoutOf(workload.spec).size()),
         order_(workload.dataset.size()) {
     covey::Stream init(1, 0, covey::Purpose::kInit);
     covey::nn::Initialise(workload.spec, init, x_.view());
     std::iota(order_.begin(), order_.end(), 0u);
-    covey::Stream(1, 0, covey::Purpose::kSampler).Shuffle(std::span(order_));
+    if (workload.batch < order_.size()) {
+      covey::Stream(1, 0, covey::Purpose::kSampler).Shuffle(std::span(order_));
+    }
   }
 
   Window Train(double seconds) {
@@ -86,6 +91,7 @@ class Session {
 
  private:
   const Workload& workload_;
+  covey::gradient::Workers workers_;  // before the trainer, which uses them
   covey::gradient::Trainer trainer_;
   covey::tensor::FlatVector x_;
   std::vector<std::uint32_t> order_;
@@ -158,7 +164,7 @@ void Declare(CLI::App& app, Options& options) {
                                        covey::bench::kWorkloads.end());
   app.add_option("--workload", options.workload)->check(CLI::IsMember(names));
   app.add_option("--batch", options.batch, "samples of a step; the workload's own by default");
-  app.add_option("--threads", options.threads)->check(CLI::Range(1, 1));
+  app.add_option("--threads", options.threads)->check(CLI::Range(1, 64));
   app.add_option("--numerics", options.numerics)->check(CLI::IsMember({"fast", "portable"}));
   app.add_option("--level", options.level, "kernel level; the best by default");
   app.add_option("--data", options.files.folder, "folder of Fashion-MNIST");
@@ -192,7 +198,6 @@ int main(int argc, char** argv) {
     return covey::ExitCode(workload.error());
   }
   if (options.batch != 0) workload->batch = options.batch;
-  if (options.numerics == "portable") workload->spec.numerics = covey::tensor::Numerics::kPortable;
   if (workload->batch > workload->dataset.size()) {
     std::fprintf(stderr, "--batch %zu: there are %zu samples\n", workload->batch,
                  workload->dataset.size());
@@ -201,7 +206,7 @@ int main(int argc, char** argv) {
   if (options.numerics == "portable") {
     workload->spec.numerics = covey::tensor::Numerics::kPortable;
   }
-  Session session(*workload);
+  Session session(*workload, options.threads);
   if (options.serve) {
     Serve(session, options.seconds);
     return 0;
