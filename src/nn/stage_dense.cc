@@ -21,14 +21,22 @@ class DenseStage final : public Stage {
         function_(activation_, numerics_),
         weights_(source.offset),
         bias_(source.offset + units_ * inputs_),
-        scratch_(tensor::DenseScratchSize(source.batch)),
+        scratch_size_(tensor::DenseScratchSize(source.batch)),
+        scratch_(scratch_size_ * source.width),
         squares_(2 * source.batch) {}
 
   void Forward(const ForwardPass& pass) override {
     const bool relu = activation_ == Activation::kRelu;
     const tensor::Epilogue epilogue = relu ? tensor::Epilogue::kRelu : tensor::Epilogue::kLinear;
-    tensor::DenseForward(Shape(pass), Input(pass), pass.x + weights_, pass.x + bias_, epilogue,
-                         scratch_.data(), pass.output);
+    const std::size_t padded = tensor::PaddedBatch(pass.batch);
+    const Ranges units = Units(pass.batch);
+    pass.tasks->Run(units.parts, [&](std::size_t part, std::size_t worker) {
+      tensor::DenseShape shape = Shape(pass);
+      const std::size_t first = units.Cut(part, shape.units);
+      tensor::DenseForward(shape, Input(pass), pass.x + weights_ + first * inputs_,
+                           pass.x + bias_ + first, epilogue, Scratch(worker),
+                           pass.output + first * padded);
+    });
     if (!relu && activation_ != Activation::kLinear) {
       function_.Forward(units_, pass.batch, pass.output);
     }
@@ -39,15 +47,64 @@ class DenseStage final : public Stage {
     if (activation_ != Activation::kLinear) {
       function_.Backward(units_, forward.batch, forward.output, pass.delta);
     }
+    const std::size_t padded = tensor::PaddedBatch(forward.batch);
     if (pass.before != nullptr) {
-      tensor::DenseBackward(Shape(forward), forward.x + weights_, pass.delta, nullptr, pass.before);
+      const Ranges inputs = Inputs(forward.batch);
+      forward.tasks->Run(inputs.parts, [&](std::size_t part) {
+        tensor::DenseShape shape = Shape(forward);
+        shape.weight_stride = inputs_;
+        const std::size_t first = inputs.Cut(part, shape.inputs);
+        tensor::DenseBackward(shape, forward.x + weights_ + first, pass.delta, nullptr,
+                              pass.before + first * padded);
+      });
     }
     if (pass.norms != nullptr) return AddNorms(pass);
-    tensor::DenseUpdate(Shape(forward), Input(forward), pass.delta, pass.rule,
-                        {.x = pass.target, .weights = weights_, .bias = bias_}, scratch_.data());
+    const Ranges units = Units(forward.batch);
+    forward.tasks->Run(units.parts, [&](std::size_t part, std::size_t worker) {
+      tensor::DenseShape shape = Shape(forward);
+      const std::size_t first = units.Cut(part, shape.units);
+      tensor::DenseUpdate(
+          shape, Input(forward), pass.delta + first * padded, pass.rule,
+          {.x = pass.target, .weights = weights_ + first * inputs_, .bias = bias_ + first},
+          Scratch(worker));
+    });
   }
 
  private:
+  // Units or inputs cut into ranges of `step` for the threads.
+  struct Ranges {
+    std::size_t parts = 1;
+    std::size_t step = 0;
+
+    // Returns: where the part begins; count becomes its length.
+    std::size_t Cut(std::size_t part, std::size_t& count) const {
+      const std::size_t first = part * step;
+      count = std::min(step, count - first);
+      return first;
+    }
+  };
+
+  static constexpr std::size_t kMostParts = 8;
+  static constexpr std::size_t kTile = 12;  // rows of the kernels' largest tile
+  // Every range of units converts the whole input for itself, which costs as much as about ten
+  // units: fewer than this in a range don't pay.
+  static constexpr std::size_t kLeastUnits = 36;
+  // Multiply-adds of about ten microseconds, against which waking a thread is little.
+  static constexpr std::size_t kLeastWork = 500'000;
+
+  static Ranges Divide(std::size_t count, std::size_t least) {
+    const std::size_t even = (count + kMostParts - 1) / kMostParts;
+    const std::size_t step = (std::max(even, least) + kTile - 1) / kTile * kTile;
+    return {.parts = (count + step - 1) / step, .step = step};
+  }
+  Ranges Units(std::size_t batch) const {
+    const std::size_t work = inputs_ * batch;  // of one unit
+    return Divide(units_, std::max(kLeastUnits, kLeastWork / work));
+  }
+  Ranges Inputs(std::size_t batch) const { return Divide(inputs_, kLeastWork / (units_ * batch)); }
+
+  float* Scratch(std::size_t worker) { return scratch_.data() + worker * scratch_size_; }
+
   // The gradient of one sample is delta (input, 1)^T: the square of its norm is
   // |delta|^2 (|input|^2 + 1), and no gradient is formed.
   // Source: Goodfellow 2015, "Efficient Per-Example Gradient Computations", section 4.
@@ -93,6 +150,7 @@ class DenseStage final : public Stage {
   FeatureActivation function_;
   std::size_t weights_;  // offsets into x
   std::size_t bias_;
+  std::size_t scratch_size_;  // of one worker
   tensor::FlatVector scratch_;
   std::vector<double> squares_;  // of each sample's delta and input
 };
