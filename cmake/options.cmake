@@ -15,6 +15,10 @@ endif()
 # Default builds run on any x86-64-v2 or arm64 machine; faster kernels are chosen at run time.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(covey_options INTERFACE -march=x86-64-v2)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  # Highway's NEON functions are declared so; constructors that the compiler writes must match them.
+  # No such instruction is ever used.
+  target_compile_options(covey_options INTERFACE -march=armv8-a+crypto)
 endif()
 
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")

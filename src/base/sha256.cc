@@ -73,7 +73,9 @@ void Sha256::Update(ByteView bytes) {
   }
 }
 
-void Sha256::Update(std::string_view text) { Update(std::as_bytes(std::span(text))); }
+void Sha256::Update(std::string_view text) {
+  Update(std::as_bytes(std::span(text.data(), text.size())));
+}
 
 Digest Sha256::Finish() {
   const std::uint64_t bits = length_ * 8;

@@ -1,7 +1,6 @@
 #include "covey/base/time.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 
@@ -20,17 +19,44 @@ constexpr std::array<Unit, 6> kUnits = {{{"h", 3600'000'000'000},
                                          {"us", 1'000},
                                          {"ns", 1}}};
 
+struct Decimal {
+  double value = 0;
+  std::size_t length = 0;  // characters; 0: there is no number
+};
+
+// Reads digits with at most one point among them from the front of `text`. Correctly rounded up to
+// 15 digits. (The WebAssembly build's library has no std::from_chars for double.)
+Decimal ReadDecimal(std::string_view text) {
+  double digits = 0;
+  double scale = 1;
+  bool any = false;
+  bool point = false;
+  std::size_t i = 0;
+  for (; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '.' && !point) {
+      point = true;
+    } else if (c >= '0' && c <= '9') {
+      any = true;
+      if (point && digits > 1e15) continue;  // beyond what a double holds
+      digits = digits * 10 + (c - '0');
+      if (point) scale *= 10;
+    } else {
+      break;
+    }
+  }
+  return {.value = digits / scale, .length = any ? i : 0};
+}
+
 }  // namespace
 
 Result<Duration> ParseDuration(std::string_view text) {
-  double number = 0;
-  const auto [end, failure] =
-      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  if (failure == std::errc{} && number >= 0) {
+  const Decimal number = ReadDecimal(text);
+  if (number.length > 0) {
+    const std::string_view unit = text.substr(number.length);
     for (const Unit& candidate : kUnits) {
       if (unit != candidate.name) continue;
-      const double nanoseconds = number * static_cast<double>(candidate.nanoseconds);
+      const double nanoseconds = number.value * static_cast<double>(candidate.nanoseconds);
       if (!(nanoseconds < 9.1e18)) break;
       return Duration(std::llround(nanoseconds));
     }

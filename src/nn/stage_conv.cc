@@ -80,7 +80,7 @@ class ConvBase : public Stage {
     tensor::AddConvGradients(shape_, PartsOf(pass.forward.batch), sums_.data(), gradient_.data(),
                              gradient_.data() + shape_.weights());
     tensor::ApplyUpdate(pass.rule, weights_, gradient_.view(),
-                        {pass.target, weights_ + gradient_.size()});
+                        {pass.target, weights_ + gradient_.size()}, numerics_);
   }
 
   tensor::ConvShape shape_;

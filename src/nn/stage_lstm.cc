@@ -84,7 +84,7 @@ class LstmStage final : public Stage {
     tensor::LstmGradient(shape_, gradients_.data(), distance_, count,
                          symbols_.empty() ? nullptr : table_.data(), gradient_.view());
     tensor::ApplyUpdate(pass.rule, offset_, gradient_.view(),
-                        {pass.target, offset_ + gradient_.size()});
+                        {pass.target, offset_ + gradient_.size()}, numerics_);
   }
 
  private:

@@ -56,7 +56,7 @@ class NormStage final : public Stage {
       }
     }
     tensor::ApplyUpdate(pass.rule, weight_, gradient_.view(),
-                        {pass.target, weight_ + gradient_.size()});
+                        {pass.target, weight_ + gradient_.size()}, numerics_);
   }
 
  private:

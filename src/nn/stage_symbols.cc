@@ -50,6 +50,7 @@ class EmbeddingStage final : public SymbolStage {
  public:
   EmbeddingStage(const StageSource& source, const Embedding& embedding)
       : SymbolStage(source, embedding.symbols, embedding.size),
+        numerics_(source.spec.numerics),
         offset_(source.offset),
         gradient_(source.infos[0].parameters) {}
 
@@ -64,10 +65,11 @@ class EmbeddingStage final : public SymbolStage {
     tensor::EmbeddingGradient(Shape(pass.forward.batch), symbols_.data(), pass.delta,
                               gradient_.data());
     tensor::ApplyUpdate(pass.rule, offset_, gradient_.view(),
-                        {pass.target, offset_ + gradient_.size()});
+                        {pass.target, offset_ + gradient_.size()}, numerics_);
   }
 
  private:
+  tensor::Numerics numerics_;
   std::size_t offset_;  // of the table in x
   tensor::FlatVector gradient_;
 };

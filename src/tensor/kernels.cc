@@ -20,7 +20,6 @@ namespace covey::tensor::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using DF = hn::ScalableTag<float>;
-using DD = hn::ScalableTag<double>;
 
 // Four vectors a turn: enough loads in flight to keep both load ports and the store port busy.
 constexpr std::size_t kUnroll = 4;
@@ -95,22 +94,24 @@ bool BoundedPass(const float* x, std::size_t n) {
 // width of a vector, and nothing is fused: the same bits on every level.
 double SquaresPass(const float* a, const float* b, std::size_t n) {
   constexpr std::size_t kSums = 16;
-  const DD dd;
-  const hn::Rebind<float, DD> half;
-  const std::size_t lanes = hn::Lanes(dd);
   HWY_ALIGN double sums[kSums] = {};
+  std::size_t i = 0;
+#if HWY_HAVE_FLOAT64
+  const hn::ScalableTag<double> dd;
+  const hn::Rebind<float, decltype(dd)> half;
+  const std::size_t lanes = hn::Lanes(dd);
   const auto add = [&](std::size_t at, std::size_t slot) HWY_ATTR {
     auto value = hn::PromoteTo(dd, hn::LoadU(half, a + at));
     if (b != nullptr) value = hn::Sub(value, hn::PromoteTo(dd, hn::LoadU(half, b + at)));
     hn::Store(hn::Add(hn::Mul(value, value), hn::Load(dd, sums + slot)), dd, sums + slot);
   };
-  std::size_t i = 0;
   for (; i + kSums <= n; i += kSums) {
     for (std::size_t slot = 0; slot < kSums; slot += lanes) add(i + slot, slot);
   }
-  for (std::size_t slot = 0; i < n; ++i, ++slot) {
+#endif
+  for (; i < n; ++i) {
     const double value = static_cast<double>(a[i]) - (b != nullptr ? static_cast<double>(b[i]) : 0);
-    sums[slot] += value * value;
+    sums[i % kSums] += value * value;
   }
   double sum = 0;
   for (const double one : sums) sum += one;

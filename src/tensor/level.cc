@@ -33,9 +33,22 @@ std::string_view NameOf(std::int64_t target) {
 // Better targets have lower bits.
 std::int64_t Best(std::int64_t targets) { return targets & -targets; }
 
+#if (HWY_TARGETS & (HWY_TARGETS - 1)) == 0
+// One level only (arm64, WebAssembly): calls are not dispatched, and Highway's library, which asks
+// the CPU, need not exist.
+std::int64_t Supported() { return HWY_TARGETS; }
+void Choose(std::int64_t) {}
+#else
+std::int64_t Supported() { return hwy::SupportedTargets() & HWY_TARGETS; }
+void Choose(std::int64_t target) {
+  hwy::SetSupportedTargetsForTest(target);
+  hwy::GetChosenTarget().Update(target);
+}
+#endif
+
 // What this binary has and this CPU runs, read before any test narrows it.
 std::int64_t Available() {
-  static const std::int64_t available = hwy::SupportedTargets() & HWY_TARGETS;
+  static const std::int64_t available = Supported();
   return available;
 }
 
@@ -43,7 +56,7 @@ std::int64_t Available() {
 
 std::string_view KernelLevel() {
   Available();
-  return NameOf(Best(hwy::SupportedTargets() & HWY_TARGETS));
+  return NameOf(Best(Supported()));
 }
 
 std::vector<std::string_view> KernelLevels() {
@@ -60,8 +73,7 @@ bool SetKernelLevel(std::string_view level) {
     if (NameOf(Best(rest)) == level) chosen = Best(rest);
   }
   if (chosen == 0) return false;
-  hwy::SetSupportedTargetsForTest(chosen);
-  hwy::GetChosenTarget().Update(chosen);
+  Choose(chosen);
   return true;
 }
 
