@@ -15,6 +15,7 @@
 #include "covey/command_line/parse.h"
 #include "covey/config/load.h"
 #include "covey/config/paths.h"
+#include "model_text.h"
 #include "status_text.h"
 
 namespace covey {
@@ -24,6 +25,7 @@ struct Options {
   std::string socket;
   std::string config;
   std::string timeout = "5s";
+  std::string file;
   bool json = false;
   bool no_wait = false;
 };
@@ -119,6 +121,15 @@ Status Leave(const Options& options) {
   }
 }
 
+Status DescribeModel(const Options& options) {
+  const auto loaded = config::LoadEither(options.file);
+  if (!loaded) return tl::unexpected(loaded.error());
+  for (const std::string& warning : loaded->warnings) std::fprintf(stderr, "%s\n", warning.c_str());
+  const std::string text = options.json ? ModelJson(loaded->value) : ModelText(loaded->value);
+  std::fputs(text.c_str(), stdout);
+  return {};
+}
+
 CLI::App& Add(CLI::App& app, const char* name, const char* help, Options& options) {
   CLI::App& command = *app.add_subcommand(name, help);
   auto* socket = command.add_option("--socket", options.socket, "API socket of the daemon");
@@ -141,7 +152,7 @@ int Report(const Error& error) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Shows and steers the Covey daemon of this machine.", "covey");
+  CLI::App app("Shows and steers the Covey daemon of this machine; describes models.", "covey");
   app.set_version_flag("--version", [] { return api::VersionLine("covey"); });
   app.require_subcommand(1);
   Options options;
@@ -153,6 +164,12 @@ int Main(int argc, char** argv) {
   CLI::App& leave =
       Add(app, "leave", "Say goodbye, measure the model, write a checkpoint, end", options);
   leave.add_flag("--no-wait", options.no_wait, "Return as soon as the daemon has agreed");
+  CLI::App& model = *app.add_subcommand("model", "Look at a model");
+  model.require_subcommand(1);
+  CLI::App& describe = *model.add_subcommand(
+      "describe", "Show layers, shapes, parameters, memory and multiply-adds of a model");
+  describe.add_option("FILE", options.file, "Node or experiment file")->required();
+  describe.add_flag("--json", options.json, "Print JSON");
   if (const auto code = command_line::Parse(app, argc, argv)) return *code;
 
   Status done;
@@ -166,6 +183,8 @@ int Main(int argc, char** argv) {
     done = Command(options, api::Command::kSettle);
   } else if (leave.parsed()) {
     done = Leave(options);
+  } else if (describe.parsed()) {
+    done = DescribeModel(options);
   }
   if (done && std::fflush(stdout) != 0) {
     done = Fail(ErrorCode::kIo, "stdout", "can't be written");

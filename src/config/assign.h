@@ -22,6 +22,7 @@ class Assigner : public Visitor {
   void Choice(const Key& key, const ChoiceBinding& binding) override;
   void List(const Key& key, const ListBinding& binding) override;
   void Items(const Key& key, const ItemsBinding& binding) override;
+  void Kinds(const Key& key, const KindsBinding& binding) override;
   void Overrides(const Key& key, std::map<std::uint32_t, Override>& overrides) override;
 
  private:

@@ -182,6 +182,22 @@ Binding OptionalInteger(std::optional<std::uint32_t>& value) {
   return binding;
 }
 
+Binding AutoInteger(std::size_t& value, std::uint64_t high) {
+  Binding binding = Integer(value, 1, high);
+  binding.type = "integer or auto";
+  binding.read = [&value, read = binding.read](const std::string& text) -> std::optional<Refusal> {
+    if (text == "auto") {
+      value = 0;
+      return std::nullopt;
+    }
+    std::optional<Refusal> refusal = read(text);
+    if (refusal) refusal->note += ", or auto";
+    return refusal;
+  };
+  binding.write = [&value] { return value == 0 ? std::string("auto") : std::to_string(value); };
+  return binding;
+}
+
 namespace {
 
 template <class T>

@@ -35,6 +35,8 @@ Binding Integer(T& value, std::uint64_t low = 0,
 }
 
 Binding OptionalInteger(std::optional<std::uint32_t>& value);
+// An integer of at least 1, or `auto`: 0.
+Binding AutoInteger(std::size_t& value, std::uint64_t high);
 
 // A range of reals. `above`: the lower end does not belong to it.
 struct Interval {

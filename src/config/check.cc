@@ -80,8 +80,22 @@ void TakeOver(const Status& status, const std::string& section, Problems& proble
   problems.push_back({.path = path, .reads = {section}, .what = error.what, .note = error.hint});
 }
 
+// The model names a layer "model.layers[1] (dense2)"; in a file it is "model.layers[1].dense".
+std::string LayerPath(const nn::ModelSpec& model, const std::string& where) {
+  const std::string_view list = "model.layers[";
+  const std::size_t open = where.find(" (");
+  const std::size_t close = where.find(')');
+  if (!where.starts_with(list) || open == std::string::npos || close == std::string::npos) {
+    return where;
+  }
+  const auto index = static_cast<std::size_t>(std::stoul(where.substr(list.size())));
+  return where.substr(0, open) + "." + std::string(nn::KindOf(model.layers[index])) +
+         where.substr(close + 1);
+}
+
 void CheckModel(const NodeConfig& c, Problems& problems) {
-  const Status model = nn::Validate(c.model);
+  Status model = nn::Validate(c.model);
+  if (!model) model.error().where = LayerPath(c.model, model.error().where);
   TakeOver(model, "model", problems);
   TakeOver(optim::Validate(c.train.optimizer), "train", problems);
   if (!model) return;
@@ -95,9 +109,49 @@ void CheckModel(const NodeConfig& c, Problems& problems) {
   }
 }
 
+// The files of samples must come with what the loss compares outputs with.
+void CheckAnswers(const NodeConfig& c, const data::Source& source, const std::string& section,
+                  Problems& problems) {
+  const bool labels = nn::HasLabels(c.model);
+  const std::string wanted = labels ? "labels" : "targets";
+  const std::string other = labels ? "targets" : "labels";
+  const std::string loss(nn::Name(c.model.loss));
+  if ((labels ? source.labels : source.targets).empty()) {
+    problems.push_back({.path = section + "." + wanted,
+                        .reads = {"model.loss", section},
+                        .what = "is empty, and the loss " + loss + " needs " + wanted,
+                        .note = "give the path of an IDX file"});
+  }
+  if (!(labels ? source.targets : source.labels).empty()) {
+    problems.push_back({.path = section + "." + other,
+                        .reads = {"model.loss", section},
+                        .what = "the loss " + loss + " compares with " + wanted + ", not " + other,
+                        .note = labels ? "leave it out, or choose another model.loss"
+                                       : "leave it out, or choose model.loss: "
+                                         "sparse_categorical_crossentropy"});
+  }
+}
+
 void CheckData(const NodeConfig& c, Problems& problems) {
+  CheckAnswers(c, c.data.train, "data.train", problems);
+  if (c.data.test) CheckAnswers(c, *c.data.test, "data.test", problems);
+  using Kind = data::PartitionSettings::Kind;
+  const Kind kind = c.data.partition.kind;
+  if (!nn::HasLabels(c.model) && (kind == Kind::kMixRate || kind == Kind::kDirichlet)) {
+    problems.push_back({.path = "data.partition.kind",
+                        .reads = {"model.loss"},
+                        .what = std::string(data::Name(kind)) +
+                                " divides samples by class label, and these have targets",
+                        .note = "use iid or key"});
+  }
   TakeOver(data::Validate(c.data.partition), "data.partition", problems);
-  if (c.train.until.kind == Until::Kind::kAccuracy && c.data.validation_last == 0) {
+  if (c.train.until.kind == Until::Kind::kAccuracy && !nn::IsClassification(c.model)) {
+    problems.push_back(
+        {.path = "train.until",
+         .reads = {"model.loss"},
+         .what = "there is no accuracy with the loss " + std::string(nn::Name(c.model.loss)),
+         .note = "use {epochs: ...} or {batches: ...}"});
+  } else if (c.train.until.kind == Until::Kind::kAccuracy && c.data.validation_last == 0) {
     problems.push_back({.path = "train.until",
                         .reads = {"data.validation.last"},
                         .what = "accuracy is measured on validation samples, and there are none",
@@ -152,6 +206,15 @@ std::vector<Problem> Contradictions(const Experiment& e) {
   data::PartitionSettings partition = e.partition;
   partition.part = {.index = 0, .count = e.nodes == 0 ? 1 : e.nodes};
   TakeOver(data::Validate(partition), "experiment.partition", problems);
+  using Kind = data::PartitionSettings::Kind;
+  if (!nn::HasLabels(e.node.model) &&
+      (partition.kind == Kind::kMixRate || partition.kind == Kind::kDirichlet)) {
+    problems.push_back({.path = "experiment.partition.kind",
+                        .reads = {"model.loss"},
+                        .what = std::string(data::Name(partition.kind)) +
+                                " divides samples by class label, and these have targets",
+                        .note = "use iid or key"});
+  }
   for (const auto& entry : e.overrides) {
     if (entry.first < e.nodes) continue;
     const std::string index = std::to_string(entry.first);

@@ -39,10 +39,13 @@ class Lister : public Visitor {
   }
 
   void List(const Key& key, const ListBinding& binding) override {
-    binding.resize(1);
+    const bool pair = !binding.pair.empty();
+    if (!pair) binding.resize(1);
     const Binding element = binding.at(0);
-    KeyInfo& info = Add(key, "list of " + TypeOf(element));
+    KeyInfo& info =
+        Add(key, pair ? TypeOf(element) + " or list of two" : "list of " + TypeOf(element));
     info.range = element.range;
+    if (pair && !key.required) info.default_value = ListText(binding);
   }
 
   void Items(const Key& key, const ItemsBinding& binding) override {
@@ -50,6 +53,24 @@ class Lister : public Visitor {
     binding.resize(1);
     const std::string before = std::exchange(path_, path_ + std::string(key.name) + "[].");
     binding.visit(0);
+    path_ = before;
+  }
+
+  void Kinds(const Key& key, const KindsBinding& binding) override {
+    Add(key, "list of " + std::string(binding.noun) + "s");
+    binding.resize(1);
+    const std::string before = std::exchange(path_, path_ + std::string(key.name) + "[].");
+    for (const KindsBinding::Kind& kind : binding.kinds) {
+      kind.make(0);
+      const Key own{kind.name, kind.doc};
+      if (kind.value) {
+        Scalar({kind.name, kind.doc, true}, kind.value(0));
+      } else if (kind.visit) {
+        Section(own, [&kind] { kind.visit(0); });
+      } else {
+        Add(own, "word");
+      }
+    }
     path_ = before;
   }
 

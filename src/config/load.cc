@@ -1,5 +1,6 @@
 #include "covey/config/load.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -189,6 +190,22 @@ Result<Loaded<Experiment>> LoadExperiment(const std::string& path) {
   Result<std::string> text = ReadFile(path);
   if (!text) return tl::unexpected(text.error());
   return ParseExperiment(*text, path);
+}
+
+Result<Loaded<NodeConfig>> LoadEither(const std::string& path) {
+  Result<std::string> text = ReadFile(path);
+  if (!text) return tl::unexpected(text.error());
+  const SourceText source(path, *text);
+  Diagnostics unused(source);
+  bool sound = false;
+  const TreeNode root = ParseTree(Clean(*text), source, unused, sound);
+  const bool experiment =
+      std::any_of(root.entries.begin(), root.entries.end(),
+                  [](const TreeEntry& entry) { return entry.key == "experiment"; });
+  if (!experiment) return ParseNode(*text, path);
+  Result<Loaded<Experiment>> loaded = ParseExperiment(*text, path);
+  if (!loaded) return tl::unexpected(loaded.error());
+  return Loaded<NodeConfig>{std::move(loaded->value.node), std::move(loaded->warnings)};
 }
 
 }  // namespace covey::config

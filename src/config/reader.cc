@@ -12,21 +12,6 @@
 namespace covey::config {
 namespace {
 
-constexpr std::size_t kLongestList = 65536;
-
-std::string KindName(const TreeNode& node) {
-  switch (node.kind) {
-    case TreeNode::Kind::kNull:
-      return "nothing";
-    case TreeNode::Kind::kMap:
-      return "a section";
-    case TreeNode::Kind::kList:
-      return "a list";
-    default:
-      return "'" + Shown(node.text) + "'";
-  }
-}
-
 std::string WithArticle(const std::string& type) {
   return (type.find_first_of("aeio") == 0 ? "an " : "a ") + type;
 }
@@ -217,63 +202,6 @@ void Reader::ReadOption(const TreeEntry& entry, const std::string& path,
   const std::string near = Nearest(entry.key, names);
   Fail(path, entry.key_span, "unknown key '" + Shown(entry.key) + "'",
        near.empty() ? ChoiceForms(binding) : "did you mean '" + near + "'?");
-}
-
-void Reader::List(const Key& key, const ListBinding& binding) {
-  const TreeEntry* entry = Take(key, {});
-  if (entry == nullptr) return Missing(key);
-  const std::string path = PathOf(key.name);
-  const TreeNode& value = entry->value;
-  if (options_.is_override) return Fail(path, entry->key_span, "a list can't be overridden");
-  if (value.kind != TreeNode::Kind::kList) {
-    return Fail(path, places_[path], "got " + KindName(value) + ", want a list",
-                "write it as [a, b] or one below the other, each after '- '");
-  }
-  if (value.items.size() > kLongestList) {
-    return Fail(path, entry->key_span,
-                "more than " + std::to_string(kLongestList) + " entries in a list");
-  }
-  if (key.required && value.items.empty()) return Fail(path, entry->key_span, "the list is empty");
-  binding.resize(value.items.size());
-  for (std::size_t i = 0; i < value.items.size(); ++i) {
-    const std::string inner = path + "[" + std::to_string(i) + "]";
-    places_[inner] = value.items[i].span;
-    if (!ReadScalar(value.items[i], inner, value.items[i].span, binding.at(i)))
-      failed_.insert(path);
-  }
-}
-
-void Reader::Items(const Key& key, const ItemsBinding& binding) {
-  const TreeEntry* entry = Take(key, {});
-  if (entry == nullptr) return Missing(key);
-  const std::string path = PathOf(key.name);
-  const TreeNode& value = entry->value;
-  if (options_.is_override) return Fail(path, entry->key_span, "a list can't be overridden");
-  if (value.kind != TreeNode::Kind::kList) {
-    return Fail(path, places_[path], "got " + KindName(value) + ", want a list of sections",
-                "write each below '" + std::string(key.name) + ":', after '- '");
-  }
-  if (value.items.size() > kLongestList) {
-    return Fail(path, entry->key_span,
-                "more than " + std::to_string(kLongestList) + " entries in a list");
-  }
-  if (key.required && value.items.empty()) return Fail(path, entry->key_span, "the list is empty");
-  binding.resize(value.items.size());
-  for (std::size_t i = 0; i < value.items.size(); ++i) {
-    const TreeNode& item = value.items[i];
-    const std::string inner = path + "[" + std::to_string(i) + "]";
-    places_[inner] = item.span;
-    if (item.kind == TreeNode::Kind::kMap) {
-      const std::size_t errors = diagnostics_.errors();
-      Enter(&item, inner, item.span, [&binding, i] { binding.visit(i); });
-      if (diagnostics_.errors() != errors) failed_.insert(path);
-    } else if (item.kind == TreeNode::Kind::kBad) {
-      failed_.insert(path);
-    } else {
-      Fail(inner, item.span, "got " + KindName(item) + ", want a section of keys");
-      failed_.insert(path);
-    }
-  }
 }
 
 Span Reader::PlaceOf(const std::string& path) const {

@@ -33,6 +33,7 @@ class Reader : public Visitor {
   void Choice(const Key& key, const ChoiceBinding& binding) override;
   void List(const Key& key, const ListBinding& binding) override;
   void Items(const Key& key, const ItemsBinding& binding) override;
+  void Kinds(const Key& key, const KindsBinding& binding) override;
   void Overrides(const Key& key, std::map<std::uint32_t, Override>& overrides) override;
 
   // Returns: where `path` or, when the file does not mention it, the section around it stands.
@@ -74,6 +75,15 @@ class Reader : public Visitor {
   bool WantScalar(const TreeNode& node, const std::string& path, Span span, const Binding& binding);
   bool ReadScalar(const TreeNode& node, const std::string& path, Span key_span,
                   const Binding& binding);
+  // Returns: the list at `key`; null when it is absent or refused.
+  const TreeNode* TakeList(const Key& key, std::string_view entries);
+  void ReadPair(const TreeNode& value, const std::string& path, Span key_span,
+                const ListBinding& binding);
+  // An entry of a list of kinds. Requires: it is a word or a map.
+  void ReadKind(const TreeNode& item, const std::string& path, std::size_t index,
+                const KindsBinding& binding);
+  void UnknownKind(const std::string& name, const std::string& path, Span span,
+                   const KindsBinding& binding);
   void ReadOption(const TreeEntry& entry, const std::string& path, const ChoiceBinding& binding);
   void ReadOverride(std::uint32_t index, const TreeEntry& entry, const std::string& path,
                     std::map<std::uint32_t, Override>& overrides);

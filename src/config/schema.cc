@@ -148,7 +148,7 @@ void VisitNode(Visitor& v, NodeConfig& c) {
   v.Section({"model", "The network that all nodes of the fleet train", true},
             [&v, &c] { VisitModel(v, c.model); });
   v.Section({"data", "What this node learns from; it never leaves the node", true},
-            [&v, &c] { VisitData(v, c.data); });
+            [&v, &c] { VisitData(v, c.data, nn::HasLabels(c.model)); });  // c.model is read by now
   v.Section({"train", "Local training"}, [&v, &c] { VisitTrain(v, c.train); });
   v.Section(
       {"consensus", "Consensus Learning: train N batches, send M models, average what came in"},
@@ -200,6 +200,7 @@ void Complete(NodeConfig& config) {
   config.data.train.classes = labels ? static_cast<std::uint32_t>(nn::Outputs(config.model)) : 0;
   if (!config.data.test) return;
   config.data.test->normalize = config.data.train.normalize;
+  config.data.test->scale = config.data.train.scale;
   config.data.test->classes = config.data.train.classes;
 }
 

@@ -14,44 +14,30 @@ using std::chrono::seconds;
 constexpr std::uint64_t kMostCount = 1'000'000'000;
 constexpr std::uint64_t kMostBatches = 1'000'000'000'000;
 
-void VisitLayer(Visitor& v, nn::LayerSpec& spec) {
-  using nn::Activation;
-  nn::Dense& layer = std::get<nn::Dense>(spec);
-  v.Section({"dense", "Fully connected layer", true}, [&v, &layer] {
-    v.Scalar({"units", "Outputs; of the last layer: the classes", true},
-             Integer(layer.units, 1, 1'000'000));
-    v.Scalar(
-        {"activation", "linear for the last layer: the loss takes its logits"},
-        Word<Activation>(layer.activation, {{Activation::kLinear, nn::Name(Activation::kLinear)},
-                                            {Activation::kRelu, nn::Name(Activation::kRelu)}}));
-  });
-}
-
-}  // namespace
-
-void VisitModel(Visitor& v, nn::ModelSpec& m) {
-  using nn::Init;
-  v.List({"input", "Shape of one sample", true},
-         {.size = [&m] { return m.input.size(); },
-          .resize = [&m](std::size_t size) { m.input.resize(size); },
-          .at = [&m](std::size_t i) { return Integer(m.input[i], 1, 1'000'000); }});
-  v.Items({"layers", "From input to output; the loss is softmax with cross-entropy", true},
-          {.size = [&m] { return m.layers.size(); },
-           .resize = [&m](std::size_t size) { m.layers.resize(size); },
-           .visit = [&v, &m](std::size_t i) { VisitLayer(v, m.layers[i]); }});
-  std::vector<std::pair<Init, std::string_view>> inits;
-  for (const Init init :
-       {Init::kGlorotUniform, Init::kGlorotNormal, Init::kHeUniform, Init::kHeNormal}) {
-    inits.emplace_back(init, nn::Name(init));
-  }
-  v.Scalar({"init", "Initial weights; biases start at zero"}, Word<Init>(m.init, std::move(inits)));
-}
-
-namespace {
-
-void VisitFiles(Visitor& v, data::Source& source) {
+void VisitFiles(Visitor& v, data::Source& source, bool labels) {
   v.Scalar({"images", "IDX file of samples, plain or gzipped", true}, Path(source.images));
-  v.Scalar({"labels", "IDX file of their labels", true}, Path(source.labels));
+  v.Scalar({"labels", "IDX file of their class labels, one whole number a sample", labels},
+           Path(source.labels));
+  v.Scalar({"targets",
+            "Instead of labels, for every other loss: IDX file of numbers, as many a sample as the "
+            "model has outputs",
+            !labels},
+           Path(source.targets));
+}
+
+ChoiceBinding NormalizeChoice(data::Source& source) {
+  using data::Normalize;
+  ChoiceBinding choice;
+  choice.words = {std::string(data::Name(Normalize::kUnit)),
+                  std::string(data::Name(Normalize::kNone))};
+  choice.options = {{"scale", Real(source.scale, {.low = 0, .high = 1e30, .above = true})}};
+  choice.selected = [&source] { return std::string(data::Name(source.normalize)); };
+  choice.select = [&source](const std::string& name) {
+    source.normalize = name == "unit"   ? Normalize::kUnit
+                       : name == "none" ? Normalize::kNone
+                                        : Normalize::kScale;
+  };
+  return choice;
 }
 
 }  // namespace
@@ -81,20 +67,23 @@ void VisitPartition(Visitor& v, data::PartitionSettings& p, bool whole) {
   }
 }
 
-void VisitData(Visitor& v, DataSettings& d) {
-  using data::Normalize;
-  v.Section({"train", "Training samples", true}, [&v, &d] { VisitFiles(v, d.train); });
+void VisitData(Visitor& v, DataSettings& d, bool labels) {
+  v.Section({"train", "Training samples", true},
+            [&v, &d, labels] { VisitFiles(v, d.train, labels); });
   v.Optional(
       {"test", "Test samples; leave out when there are none"}, d.test.has_value(),
-      [&d] { d.test.emplace(); }, [&v, &d] { VisitFiles(v, *d.test); });
+      [&d] { d.test.emplace(); }, [&v, &d, labels] { VisitFiles(v, *d.test, labels); });
   v.Section({"validation", "Samples to judge the model by while it learns"}, [&v, &d] {
     v.Scalar({"last", "So many samples at the end of the training set are kept for it; 0: none"},
              Integer(d.validation_last, 0, kMostCount));
   });
-  v.Scalar({"normalize", "unit: bytes become 0 to 1. none: 0 to 255"},
-           Word<Normalize>(d.train.normalize, {{Normalize::kUnit, data::Name(Normalize::kUnit)},
-                                               {Normalize::kNone, data::Name(Normalize::kNone)}}));
-  v.Scalar({"batch", "Samples in a mini-batch; the shard or more: all of it at once"},
+  v.Choice({"normalize",
+            "unit: bytes become 0 to 1, 16-bit integers -1 to 1, floats stay as they are. none: "
+            "the values as they are. {scale: S}: values times S. Symbols are never changed"},
+           NormalizeChoice(d.train));
+  v.Scalar({"batch",
+            "Samples in a mini-batch, at most the shard; backprop and the rprop family: the shard "
+            "or more: all of it at once"},
            Integer(d.batch, 1, kMostCount));
   v.Section({"partition", "Which of the training samples are this node's", false, true},
             [&v, &d] { VisitPartition(v, d.partition, true); });

@@ -9,7 +9,8 @@ namespace covey::config {
 void VisitModel(Visitor& v, nn::ModelSpec& m);
 // `whole`: with the keys that an experiment fills for each node.
 void VisitPartition(Visitor& v, data::PartitionSettings& p, bool whole);
-void VisitData(Visitor& v, DataSettings& d);
+// `labels`: the model's samples carry class labels, not targets.
+void VisitData(Visitor& v, DataSettings& d, bool labels);
 void VisitTrain(Visitor& v, TrainSettings& t);
 void VisitConsensus(Visitor& v, consensus::Settings& c);
 

@@ -1,5 +1,7 @@
 // The commented node file.
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "config/schema.h"
@@ -74,16 +76,14 @@ class TemplateWriter : public Visitor {
 
   void List(const Key& key, const ListBinding& binding) override {
     const std::size_t size = binding.size();
-    std::string values;
-    for (std::size_t i = 0; i < size; ++i) {
-      values += (i == 0 ? "" : ", ") + ScalarText(binding.at(i));
-    }
+    const std::string values = ListText(binding);
+    if (!binding.pair.empty()) return Pair(key, binding, values);
     binding.resize(1);
     const Binding element = binding.at(0);
     std::string type = "list of " + element.type;
     if (!element.range.empty()) type += ", each " + element.range;
     Comment(std::string(key.doc) + " [" + type + (key.required ? "; required]" : "]"));
-    Line(std::string(key.name) + ": [" + values + "]");
+    Line(std::string(key.name) + ": " + values);
     if (size != 0) return;
     commented_ = true;
     Line(std::string(key.name) + ": [" + Example(element) + "]");
@@ -110,9 +110,55 @@ class TemplateWriter : public Visitor {
     if (empty) commented_ = false;
   }
 
+  // The entries of the example, then one of each kind that it has not, commented.
+  void Kinds(const Key& key, const KindsBinding& binding) override {
+    Comment(std::string(key.doc) + " [list; required]");
+    Line(std::string(key.name) + ":");
+    depth_ += 2;
+    std::set<std::string_view> shown;
+    const std::size_t size = binding.size();
+    for (std::size_t i = 0; i < size; ++i) {
+      later_item_ = !shown.insert(binding.kind(i)).second;
+      Entry(binding.Of(i), i);
+    }
+    binding.resize(size + 1);
+    commented_ = true;
+    later_item_ = false;
+    for (const KindsBinding::Kind& kind : binding.kinds) {
+      if (shown.count(kind.name) != 0) continue;
+      kind.make(size);
+      Entry(kind, size);
+    }
+    commented_ = false;
+    binding.resize(size);
+    depth_ -= 2;
+  }
+
   void Overrides(const Key&, std::map<std::uint32_t, Override>&) override {}
 
  private:
+  void Entry(const KindsBinding::Kind& kind, std::size_t index) {
+    dash_ = true;
+    const Key key{kind.name, kind.doc};
+    if (kind.value) {
+      Scalar(key, kind.value(index));
+    } else if (kind.visit) {
+      Section(key, [&kind, index] { kind.visit(index); });
+    } else {
+      if (explained()) Comment(std::string(kind.doc));
+      Line(std::string(kind.name));
+    }
+  }
+
+  void Pair(const Key& key, const ListBinding& binding, const std::string& values) {
+    const Binding element = binding.at(0);
+    if (explained()) {
+      Comment(std::string(key.doc) + " [" + element.type + ", " + element.range +
+              ", or two: " + std::string(binding.pair) + (key.required ? "; required]" : "]"));
+    }
+    Line(std::string(key.name) + ": " + values);
+  }
+
   // The keys of a list are explained at its first entry.
   bool explained() const { return !later_item_; }
 

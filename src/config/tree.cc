@@ -206,4 +206,17 @@ TreeNode ParseTree(const std::string& text, const SourceText& source, Diagnostic
   return builder.Take();
 }
 
+std::string KindName(const TreeNode& node) {
+  switch (node.kind) {
+    case TreeNode::Kind::kNull:
+      return "nothing";
+    case TreeNode::Kind::kMap:
+      return "a section";
+    case TreeNode::Kind::kList:
+      return "a list";
+    default:
+      return "'" + Shown(node.text) + "'";
+  }
+}
+
 }  // namespace covey::config

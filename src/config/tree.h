@@ -35,6 +35,9 @@ struct TreeEntry {
   TreeNode value;
 };
 
+// Returns: what a node is, for messages: "nothing", "a section", "a list", "'text'".
+std::string KindName(const TreeNode& node);
+
 inline constexpr std::size_t kMaxDepth = 16;
 inline constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 

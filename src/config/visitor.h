@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "covey/base/check.h"
 #include "covey/config/experiment.h"
 
 namespace covey::config {
@@ -43,6 +44,8 @@ struct ListBinding {
   std::function<std::size_t()> size;
   std::function<void(std::size_t)> resize;
   std::function<Binding(std::size_t)> at;
+  // "height and width": exactly two entries, or one scalar that stands for both. Empty: any list.
+  std::string_view pair = {};
 };
 
 using Body = std::function<void()>;
@@ -52,6 +55,43 @@ struct ItemsBinding {
   std::function<std::size_t()> size;
   std::function<void(std::size_t)> resize;
   std::function<void(std::size_t)> visit;  // visits the keys of one item
+};
+
+// A list whose entries are each of one kind: `- dense: {units: 10}`, `- flatten`,
+// `- activation: relu`.
+struct KindsBinding {
+  struct Kind {
+    std::string_view name;
+    std::string_view doc;
+    std::function<void(std::size_t)> make;   // entry i becomes one of this kind, at its defaults
+    std::function<void(std::size_t)> visit;  // visits the keys of entry i; null: it has none
+    std::function<Binding(std::size_t)> value = {};  // instead of keys: one scalar
+  };
+  // What people look for and won't find.
+  struct Missed {
+    std::string_view name;
+    std::string_view why;
+    std::string_view note;
+  };
+  std::string_view noun;  // "layer"
+  std::function<std::size_t()> size;
+  std::function<void(std::size_t)> resize;
+  std::function<std::string_view(std::size_t)> kind;  // of entry i: its name
+  std::vector<Kind> kinds;
+  std::vector<Missed> missed = {};
+
+  // Returns: the kind of this name, or null.
+  const Kind* Find(std::string_view name) const {
+    for (const Kind& one : kinds) {
+      if (one.name == name) return &one;
+    }
+    return nullptr;
+  }
+  const Kind& Of(std::size_t entry) const {
+    const Kind* found = Find(kind(entry));
+    COVEY_CHECK(found != nullptr, entry);
+    return *found;
+  }
 };
 
 // Either a word or exactly one of several keys: `until: forever`, `until: {epochs: 40}`.
@@ -77,6 +117,7 @@ class Visitor {
   virtual void Choice(const Key& key, const ChoiceBinding& binding) = 0;
   virtual void List(const Key& key, const ListBinding& binding) = 0;
   virtual void Items(const Key& key, const ItemsBinding& binding) = 0;
+  virtual void Kinds(const Key& key, const KindsBinding& binding) = 0;
   virtual void Overrides(const Key& key, std::map<std::uint32_t, Override>& overrides) = 0;
 };
 

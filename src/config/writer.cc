@@ -53,12 +53,7 @@ class Writer : public Visitor {
   }
 
   void List(const Key& key, const ListBinding& binding) override {
-    if (Left(key)) return;
-    std::string values;
-    for (std::size_t i = 0; i < binding.size(); ++i) {
-      values += (i == 0 ? "" : ", ") + ScalarText(binding.at(i));
-    }
-    Line(std::string(key.name) + ": [" + values + "]");
+    if (!Left(key)) Line(std::string(key.name) + ": " + ListText(binding));
   }
 
   void Items(const Key& key, const ItemsBinding& binding) override {
@@ -69,6 +64,26 @@ class Writer : public Visitor {
     for (std::size_t i = 0; i < binding.size(); ++i) {
       dash_ = true;
       binding.visit(i);
+    }
+    depth_ -= 2;
+  }
+
+  void Kinds(const Key& key, const KindsBinding& binding) override {
+    if (Left(key)) return;
+    if (binding.size() == 0) return Line(std::string(key.name) + ": []");
+    Line(std::string(key.name) + ":");
+    depth_ += 2;
+    for (std::size_t i = 0; i < binding.size(); ++i) {
+      dash_ = true;
+      const KindsBinding::Kind& kind = binding.Of(i);
+      const std::string name(kind.name);
+      if (kind.value) {
+        Line(name + ": " + ScalarText(kind.value(i)));
+      } else if (kind.visit) {
+        Section({kind.name, {}}, [&kind, i] { kind.visit(i); });
+      } else {
+        Line(name);
+      }
     }
     depth_ -= 2;
   }

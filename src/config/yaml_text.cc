@@ -42,6 +42,13 @@ std::string ScalarText(const Binding& binding) {
   return !binding.text || IsPlain(value) ? value : QuotedText(value);
 }
 
+std::string ListText(const ListBinding& binding) {
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < binding.size(); ++i) values.push_back(ScalarText(binding.at(i)));
+  if (!binding.pair.empty() && values[0] == values[1]) return values[0];
+  return "[" + Joined(values) + "]";
+}
+
 std::string ChoiceText(const ChoiceBinding& binding) {
   const std::string selected = binding.selected();
   for (const ChoiceBinding::Option& option : binding.options) {

@@ -11,6 +11,9 @@ namespace covey::config {
 // unset.
 std::string ScalarText(const Binding& binding);
 
+// Returns: "[28, 28]"; of a pair of equals "3".
+std::string ListText(const ListBinding& binding);
+
 // Returns: "forever", "{epochs: 40}".
 std::string ChoiceText(const ChoiceBinding& binding);
 

@@ -4,15 +4,18 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "covey/base/sha256.h"
 #include "covey/data/dataset.h"
+#include "data/convert.h"
 #include "data/gunzip.h"
 
 namespace covey::data {
@@ -29,33 +32,27 @@ tl::unexpected<Error> CacheError(const std::string& where, const std::string& do
               "the unpacked data need room in a cache folder that this user may write to");
 }
 
-std::string CacheName(const InputFile& source, const std::string& path) {
+std::string CacheName(const CacheSource& source, tensor::Element element) {
   std::error_code ignored;
-  const fs::path whole = fs::canonical(path, ignored);
-  const std::string key = (whole.empty() ? path : whole.string()) + '\0' +
-                          std::to_string(source.size) + '\0' + std::to_string(source.changed_ns);
+  const fs::path whole = fs::canonical(source.path, ignored);
+  std::string key = (whole.empty() ? source.path : whole.string()) + '\0' +
+                    std::to_string(source.file.size) + '\0' +
+                    std::to_string(source.file.changed_ns);
+  if (!IsAsStored(source.header.type, element)) {
+    key += '\0' + std::to_string(static_cast<int>(element));
+  }
   return Sha256::Of(key).Hex().substr(0, 32) + ".idx";
-}
-
-ReadBytes ReaderOf(const InputFile& source, const std::string& path) {
-  return [&source, &path,
-          offset = std::uint64_t{0}](MutableByteView buffer) mutable -> Result<std::size_t> {
-    Result<std::size_t> got = ReadAt(source, offset, buffer, path);
-    if (got) offset += *got;
-    return got;
-  };
 }
 
 // Returns the copy when it is there and good. Whatever is wrong with it, the answer is to make it
 // again.
-std::optional<InputFile> OpenIfGood(const std::string& path, const IdxHeader& wanted) {
+std::optional<InputFile> OpenIfGood(const std::string& path, ByteView header, std::uint64_t size) {
   Result<InputFile> file = OpenInput(path);
-  if (!file || file->size != wanted.file_bytes) return std::nullopt;
-  std::array<std::byte, kMaxIdxHeaderBytes> start;
+  if (!file || file->size != size) return std::nullopt;
+  std::vector<std::byte> start(header.size());
   const Result<std::size_t> got = ReadAt(*file, 0, start, path);
-  if (!got) return std::nullopt;
-  const Result<IdxHeader> header = ParseIdxHeader(ByteView(start.data(), *got), path);
-  if (!header || *header != wanted) return std::nullopt;
+  if (!got || *got != header.size()) return std::nullopt;
+  if (!std::equal(header.begin(), header.end(), start.begin())) return std::nullopt;
   return std::move(*file);
 }
 
@@ -102,13 +99,34 @@ Status WriteAll(int file, ByteView bytes, const std::string& path) {
   return {};
 }
 
-Status UnpackInto(const InputFile& source, const std::string& path, const std::string& temporary) {
+// Reads a file that is not gzipped. Its size was checked against its header.
+Status ReadPlain(const CacheSource& source, const TakeBytes& take) {
+  const ReadBytes read = ReaderOf(source.file, source.path);
+  std::vector<std::byte> buffer(std::size_t{128} << 10);
+  while (true) {
+    const Result<std::size_t> got = read(buffer);
+    if (!got) return tl::unexpected<Error>(got.error());
+    if (*got == 0) return {};
+    if (Status taken = take(ByteView(buffer.data(), *got)); !taken) return taken;
+  }
+}
+
+Status CopyInto(const CacheSource& source, tensor::Element element, const std::string& temporary) {
   const Descriptor file(
       open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (file.get() < 0) return CacheError(temporary, "can't be created", errno);
-  const TakeBytes take = [&](ByteView bytes) { return WriteAll(file.get(), bytes, temporary); };
-  const Result<IdxHeader> done = GunzipIdx(ReaderOf(source, path), take, kMaxUnpackedBytes, path);
-  if (!done) return tl::unexpected<Error>(done.error());
+  TakeBytes take = [&](ByteView bytes) { return WriteAll(file.get(), bytes, temporary); };
+  if (!IsAsStored(source.header.type, element)) {
+    const std::string where = source.path + (source.gzipped ? " (unpacked)" : "");
+    take = Converting(source.header, element, std::move(take), where);
+  }
+  if (source.gzipped) {
+    const Result<IdxHeader> done =
+        GunzipIdx(ReaderOf(source.file, source.path), take, kMaxUnpackedBytes, source.path);
+    if (!done) return tl::unexpected<Error>(done.error());
+  } else if (Status done = ReadPlain(source, take); !done) {
+    return done;
+  }
   // Without it a power cut could leave a file of the right size that is full of zeros.
   if (fdatasync(file.get()) != 0) return CacheError(temporary, "can't be synced", errno);
   return {};
@@ -116,33 +134,51 @@ Status UnpackInto(const InputFile& source, const std::string& path, const std::s
 
 }  // namespace
 
-Result<InputFile> OpenUnpacked(const InputFile& source, const std::string& path,
-                               const std::string& cache_folder) {
-  const Result<IdxHeader> header = PeekGzippedIdx(ReaderOf(source, path), kMaxUnpackedBytes, path);
-  if (!header) return tl::unexpected<Error>(header.error());
-  const std::string copy = (fs::path(cache_folder) / CacheName(source, path)).string();
-  if (std::optional<InputFile> good = OpenIfGood(copy, *header)) return std::move(*good);
+ReadBytes ReaderOf(const InputFile& file, const std::string& path) {
+  return [&file, &path,
+          offset = std::uint64_t{0}](MutableByteView buffer) mutable -> Result<std::size_t> {
+    Result<std::size_t> got = ReadAt(file, offset, buffer, path);
+    if (got) offset += *got;
+    return got;
+  };
+}
 
-  if (const Status made = MakeFolder(cache_folder); !made) {
-    return tl::unexpected<Error>(made.error());
+Result<InputFile> OpenCopy(const CacheSource& source, tensor::Element element,
+                           const std::string& cache_folder) {
+  const std::vector<std::byte> header = HeaderOfCopy(source.header, element);
+  const std::uint64_t size = SizeOfCopy(source.header, element);
+  if (size > kMaxUnpackedBytes.value) {
+    return Fail(ErrorCode::kData, AtByte(source.path, 4),
+                "dimensions " + FormatShape(source.header.dimensions) + " of type " +
+                    std::string(Name(source.header.type)) + " need a copy of " +
+                    std::to_string(size) + " bytes, above the limit of " +
+                    FormatByteCount(kMaxUnpackedBytes),
+                "split the file, or store unsigned bytes, which need no copy");
+  }
+  const std::string copy = (fs::path(cache_folder) / CacheName(source, element)).string();
+  const auto good_copy = [&] { return OpenIfGood(copy, header, size); };
+  if (std::optional<InputFile> good = good_copy()) return std::move(*good);
+
+  if (const Status folder = MakeFolder(cache_folder); !folder) {
+    return tl::unexpected<Error>(folder.error());
   }
   const Descriptor lock = WaitForLock((fs::path(cache_folder) / "lock").string());
   if (lock.get() >= 0) {
     // Someone else may have made it meanwhile. Taking that one, not a second one, is what shares
     // its pages.
-    if (std::optional<InputFile> good = OpenIfGood(copy, *header)) return std::move(*good);
+    if (std::optional<InputFile> good = good_copy()) return std::move(*good);
     RemoveLeftovers(cache_folder);
   }
   const std::string temporary = copy + ".tmp." + std::to_string(getpid());
-  Status unpacked = UnpackInto(source, path, temporary);
-  if (unpacked && rename(temporary.c_str(), copy.c_str()) != 0) {
-    unpacked = CacheError(copy, "can't be renamed to its place", errno);
+  Status made = CopyInto(source, element, temporary);
+  if (made && rename(temporary.c_str(), copy.c_str()) != 0) {
+    made = CacheError(copy, "can't be renamed to its place", errno);
   }
-  if (!unpacked) {
+  if (!made) {
     unlink(temporary.c_str());
-    return tl::unexpected<Error>(unpacked.error());
+    return tl::unexpected<Error>(made.error());
   }
-  if (std::optional<InputFile> good = OpenIfGood(copy, *header)) return std::move(*good);
+  if (std::optional<InputFile> good = good_copy()) return std::move(*good);
   return Fail(ErrorCode::kIo, copy, "does not hold what was just written",
               "check the disk, or choose another cache folder");
 }

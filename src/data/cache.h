@@ -1,21 +1,37 @@
-// Unpacked copies of gzipped IDX files, made once and shared by all processes of a machine.
+// Copies of IDX files as the kernels read them, made once and shared by all processes of a machine:
+// unpacked, and values of several bytes in the machine's order (convert.h).
 //
 // Name: <cache folder>/<32 hex digits>.idx, a hash of the absolute path, size and time of change of
-//   the source. A copy is used when its header equals the one inside the source and its size is
-//   what that header says.
+//   the source and of the element that its values become. A copy is used when its header is the one
+//   that it must have and its size is what that header says.
 #pragma once
 
 #include <string>
 
 #include "covey/base/result.h"
+#include "covey/tensor/rows.h"
+#include "data/gunzip.h"
+#include "data/idx.h"
 #include "data/input_file.h"
 
 namespace covey::data {
 
-// Opens the unpacked copy of `source` (a gzip file at `path`), after making it when there is none
-// or a bad one.
-// Errors: those of GunzipIdx; kCantCreate, kNoPermission, kIo for the cache.
-Result<InputFile> OpenUnpacked(const InputFile& source, const std::string& path,
-                               const std::string& cache_folder);
+// A file whose values can't be mapped as they are.
+struct CacheSource {
+  const InputFile& file;
+  const std::string& path;
+  bool gzipped = false;
+  IdxHeader header;  // of the unpacked file
+};
+
+// Opens the copy of `source` with values of `element`, after making it when there is none or a bad
+// one.
+// Errors: those of GunzipIdx and Converting; kData when the copy would be above kMaxUnpackedBytes;
+// kCantCreate, kNoPermission, kIo for the cache.
+Result<InputFile> OpenCopy(const CacheSource& source, tensor::Element element,
+                           const std::string& cache_folder);
+
+// Returns: what reads the file from its start.
+ReadBytes ReaderOf(const InputFile& file, const std::string& path);
 
 }  // namespace covey::data

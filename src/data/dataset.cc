@@ -1,6 +1,8 @@
 #include "covey/data/dataset.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "covey/base/check.h"
@@ -9,34 +11,47 @@
 namespace covey::data {
 
 std::string_view Name(Normalize normalize) {
-  return normalize == Normalize::kNone ? "none" : "unit";
+  return normalize == Normalize::kNone ? "none" : normalize == Normalize::kUnit ? "unit" : "scale";
 }
 
-Result<Normalize> ParseNormalize(std::string_view word) {
-  if (word == "none") return Normalize::kNone;
-  if (word == "unit") return Normalize::kUnit;
-  return Fail(ErrorCode::kConfig, "normalize", "got '" + std::string(word) + "'",
-              "wanted unit (0 to 1) or none (0 to 255)");
+namespace {
+
+float ScaleOf(const DatasetBuilder::Parts& parts) {
+  if (parts.normalize == Normalize::kScale) return parts.scale;
+  if (parts.normalize == Normalize::kNone) return 1.0f;
+  return parts.element == tensor::Element::kUint8   ? 1.0f / 255.0f
+         : parts.element == tensor::Element::kInt16 ? 1.0f / 32768.0f
+                                                    : 1.0f;
 }
+
+}  // namespace
 
 Dataset DatasetBuilder::Build(Parts parts) {
   Dataset dataset;
+  dataset.scale_ = ScaleOf(parts);
   dataset.owner_ = std::move(parts.owner);
+  dataset.size_ = parts.samples;
+  dataset.element_ = parts.element;
   dataset.rows_ = parts.rows;
   dataset.labels_ = parts.labels;
+  dataset.targets_ = parts.targets;
+  dataset.outputs_ = parts.outputs;
   dataset.shape_ = std::move(parts.shape);
   dataset.features_ = 1;
   for (const std::size_t extent : dataset.shape_) dataset.features_ *= extent;
+  dataset.row_bytes_ = dataset.features_ * tensor::BytesOf(dataset.element_);
   dataset.classes_ = parts.classes;
-  dataset.scale_ = parts.normalize == Normalize::kUnit ? 1.0f / 255.0f : 1.0f;
   return dataset;
 }
 
 Dataset Dataset::FromMemory(Memory memory) {
-  std::size_t features = 1;
-  for (const std::size_t extent : memory.shape) features *= extent;
-  COVEY_CHECK(memory.rows.size() == memory.labels.size() * features, memory.rows.size(),
-              memory.labels.size(), features);
+  std::size_t row_bytes = tensor::BytesOf(memory.element);
+  for (const std::size_t extent : memory.shape) row_bytes *= extent;
+  const std::size_t samples =
+      memory.outputs > 0 ? memory.targets.size() / memory.outputs : memory.labels.size();
+  COVEY_CHECK(memory.rows.size() == samples * row_bytes, memory.rows.size(), samples, row_bytes);
+  COVEY_CHECK(memory.targets.size() == samples * memory.outputs, memory.targets.size(), samples);
+  COVEY_CHECK(memory.outputs == 0 || memory.labels.empty(), memory.labels.size());
   std::uint32_t most = 0;
   for (const std::uint8_t label : memory.labels) most = std::max<std::uint32_t>(most, label + 1u);
   if (memory.classes == 0) memory.classes = most;
@@ -45,12 +60,56 @@ Dataset Dataset::FromMemory(Memory memory) {
   const auto owner = std::make_shared<const Memory>(std::move(memory));
   DatasetBuilder::Parts parts;
   parts.owner = owner;
+  parts.samples = samples;
+  parts.element = owner->element;
   parts.rows = owner->rows.data();
   parts.labels = owner->labels;
-  parts.shape = owner->shape;
   parts.classes = owner->classes;
+  parts.targets = owner->outputs > 0 ? owner->targets.data() : nullptr;
+  parts.outputs = owner->outputs;
+  parts.shape = owner->shape;
   parts.normalize = owner->normalize;
+  parts.scale = owner->scale;
   return DatasetBuilder::Build(std::move(parts));
+}
+
+namespace {
+
+template <class T>
+Status CheckElements(const Dataset& dataset, std::size_t symbols, const std::string& where) {
+  for (std::size_t i = 0; i < dataset.size(); ++i) {
+    const std::uint8_t* row = dataset.row(i);
+    for (std::size_t f = 0; f < dataset.features(); ++f) {
+      T element;
+      std::memcpy(&element, row + f * sizeof(T), sizeof(T));
+      const double value = static_cast<double>(element);
+      if (value >= 0 && value < static_cast<double>(symbols) && value == std::floor(value))
+        continue;
+      std::string got = std::to_string(value);
+      got.erase(got.find_last_not_of('0') + 1);
+      if (got.ends_with('.')) got.pop_back();
+      return Fail(ErrorCode::kData, where,
+                  "element " + std::to_string(f) + " of sample " + std::to_string(i) + " is " +
+                      got + ", wanted a symbol: a whole number from 0 to " +
+                      std::to_string(symbols - 1),
+                  "check `symbols` of the model's first layer");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status CheckSymbols(const Dataset& dataset, std::size_t symbols, const std::string& where) {
+  switch (dataset.element()) {
+    case tensor::Element::kUint8:
+      return CheckElements<std::uint8_t>(dataset, symbols, where);
+    case tensor::Element::kInt16:
+      return CheckElements<std::int16_t>(dataset, symbols, where);
+    case tensor::Element::kFloat32:
+      break;
+  }
+  return CheckElements<float>(dataset, symbols, where);
 }
 
 }  // namespace covey::data

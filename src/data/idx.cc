@@ -6,8 +6,6 @@
 namespace covey::data {
 namespace {
 
-constexpr unsigned kUnsignedByte = 0x08;
-
 unsigned At(ByteView bytes, std::size_t i) { return std::to_integer<unsigned>(bytes[i]); }
 
 std::string HexByte(unsigned value) {
@@ -15,23 +13,8 @@ std::string HexByte(unsigned value) {
   return std::string("0x") + kDigits[(value >> 4) & 15] + kDigits[value & 15];
 }
 
-std::string TypeName(unsigned type) {
-  switch (type) {
-    case 0x08:
-      return "unsigned byte";
-    case 0x09:
-      return "signed byte";
-    case 0x0B:
-      return "16-bit integer";
-    case 0x0C:
-      return "32-bit integer";
-    case 0x0D:
-      return "float";
-    case 0x0E:
-      return "double";
-    default:
-      return "unknown type";
-  }
+bool IsType(unsigned byte) {
+  return byte == 0x08 || byte == 0x09 || (byte >= 0x0B && byte <= 0x0E);
 }
 
 Status CheckMagic(ByteView bytes, const std::string& where) {
@@ -47,11 +30,12 @@ Status CheckMagic(ByteView bytes, const std::string& where) {
                     HexByte(At(bytes, 1)) + ", wanted 0x00 0x00 (or 0x1f 0x8b for gzip)",
                 "give the path of an IDX file such as train-images-idx3-ubyte.gz");
   }
-  if (At(bytes, 2) != kUnsignedByte) {
+  if (!IsType(At(bytes, 2))) {
     return Fail(ErrorCode::kData, AtByte(where, 2),
-                "values of type " + HexByte(At(bytes, 2)) + " (" + TypeName(At(bytes, 2)) +
-                    "), wanted 0x08 (unsigned byte)",
-                "convert the values to bytes");
+                "values of unknown type " + HexByte(At(bytes, 2)) +
+                    ", wanted 0x08 or 0x09 (bytes), 0x0b (16-bit integers), 0x0c (32-bit "
+                    "integers), 0x0d (floats) or 0x0e (doubles)",
+                "the header is damaged: copy or download the file again");
   }
   const std::size_t count = At(bytes, 3);
   if (count == 0 || count > kMaxIdxDimensions) {
@@ -63,6 +47,40 @@ Status CheckMagic(ByteView bytes, const std::string& where) {
 }
 
 }  // namespace
+
+std::size_t BytesOf(IdxType type) {
+  switch (type) {
+    case IdxType::kUint8:
+    case IdxType::kInt8:
+      return 1;
+    case IdxType::kInt16:
+      return 2;
+    case IdxType::kInt32:
+    case IdxType::kFloat32:
+      return 4;
+    case IdxType::kFloat64:
+      break;
+  }
+  return 8;
+}
+
+std::string_view Name(IdxType type) {
+  switch (type) {
+    case IdxType::kUint8:
+      return "unsigned byte";
+    case IdxType::kInt8:
+      return "signed byte";
+    case IdxType::kInt16:
+      return "16-bit integer";
+    case IdxType::kInt32:
+      return "32-bit integer";
+    case IdxType::kFloat32:
+      return "float";
+    case IdxType::kFloat64:
+      break;
+  }
+  return "double";
+}
 
 std::string AtByte(const std::string& where, std::uint64_t offset) {
   return where + ", byte " + std::to_string(offset);
@@ -82,6 +100,7 @@ Result<IdxHeader> ParseIdxHeader(ByteView bytes, const std::string& where) {
   }
   const std::size_t count = At(bytes, 3);
   IdxHeader header;
+  header.type = static_cast<IdxType>(At(bytes, 2));
   header.header_bytes = 4 + 4 * count;
   if (bytes.size() < header.header_bytes) {
     return Fail(ErrorCode::kData, AtByte(where, bytes.size()),
@@ -91,7 +110,7 @@ Result<IdxHeader> ParseIdxHeader(ByteView bytes, const std::string& where) {
   }
   // Below 2^63, so that sums with the header and comparisons with off_t are safe.
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max() - kMaxIdxHeaderBytes;
-  std::uint64_t product = 1;
+  std::uint64_t product = BytesOf(header.type);
   for (std::size_t d = 0; d < count; ++d) {
     const std::size_t at = 4 + 4 * d;
     const std::uint64_t extent = (std::uint64_t{At(bytes, at)} << 24) | (At(bytes, at + 1) << 16) |

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "covey/base/bytes.h"
@@ -15,10 +16,26 @@ namespace covey::data {
 
 inline constexpr std::size_t kMaxIdxHeaderBytes = 4 + 4 * kMaxIdxDimensions;
 
+// The type of a file's values, as its type byte.
+enum class IdxType : std::uint8_t {
+  kUint8 = 0x08,
+  kInt8 = 0x09,
+  kInt16 = 0x0B,
+  kInt32 = 0x0C,
+  kFloat32 = 0x0D,
+  kFloat64 = 0x0E
+};
+
+std::size_t BytesOf(IdxType type);
+std::string_view Name(IdxType type);  // "16-bit integer"
+
 struct IdxHeader {
+  IdxType type = IdxType::kUint8;
   std::vector<std::size_t> dimensions;  // none of them 0
   std::uint64_t header_bytes = 0;
   std::uint64_t file_bytes = 0;  // header and values: what the whole file must have
+
+  std::uint64_t values() const { return (file_bytes - header_bytes) / BytesOf(type); }
 
   bool operator==(const IdxHeader&) const = default;
 };

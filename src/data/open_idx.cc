@@ -2,8 +2,10 @@
 #include <array>
 #include <utility>
 
+#include "covey/base/check.h"
 #include "covey/data/dataset.h"
 #include "data/cache.h"
+#include "data/convert.h"
 #include "data/dataset_builder.h"
 #include "data/gunzip.h"
 #include "data/idx.h"
@@ -12,21 +14,27 @@
 namespace covey::data {
 namespace {
 
-// One IDX file in memory.
+// The values of one IDX file in memory, in the machine's order.
 struct MappedIdx {
   std::shared_ptr<const Mapping> mapping;
-  IdxHeader header;
+  IdxHeader header;  // of the file; a copy's has the same size
+  tensor::Element element = tensor::Element::kUint8;
 
-  std::span<const std::uint8_t> values() const {
-    const ByteView view = mapping->view().subspan(header.header_bytes);
+  std::span<const std::uint8_t> bytes() const {
+    const ByteView view = mapping->view().subspan(static_cast<std::size_t>(header.header_bytes));
     return {reinterpret_cast<const std::uint8_t*>(view.data()), view.size()};
+  }
+  // Requires: element is kFloat32. A header has a multiple of 4 bytes, and a mapping starts a page.
+  const float* floats() const {
+    COVEY_CHECK(element == tensor::Element::kFloat32);
+    return static_cast<const float*>(static_cast<const void*>(bytes().data()));
   }
 };
 
 // What keeps a data set's memory alive.
 struct Owner {
   std::shared_ptr<const Mapping> images;
-  std::shared_ptr<const Mapping> labels;
+  std::shared_ptr<const Mapping> answers;
 };
 
 Status CheckSize(const IdxHeader& header, std::uint64_t size, const std::string& path) {
@@ -44,36 +52,39 @@ Status CheckSize(const IdxHeader& header, std::uint64_t size, const std::string&
               "the header is damaged, or something was appended");
 }
 
-Result<MappedIdx> MapIdx(const std::string& path, const std::string& cache_folder) {
+Result<MappedIdx> MapIdx(const std::string& path, Use use, const std::string& cache_folder) {
   Result<InputFile> file = OpenInput(path);
   if (!file) return tl::unexpected<Error>(file.error());
   std::array<std::byte, kMaxIdxHeaderBytes> buffer;
-  Result<std::size_t> got = ReadAt(*file, 0, buffer, path);
+  const Result<std::size_t> got = ReadAt(*file, 0, buffer, path);
   if (!got) return tl::unexpected<Error>(got.error());
-  std::string mapped_path = path;
-  if (IsGzip(ByteView(buffer.data(), *got))) {
-    Result<InputFile> unpacked = OpenUnpacked(*file, path, cache_folder);
-    if (!unpacked) return tl::unexpected<Error>(unpacked.error());
-    file = std::move(unpacked);
-    mapped_path = path + " (unpacked)";
-    got = ReadAt(*file, 0, buffer, mapped_path);
-    if (!got) return tl::unexpected<Error>(got.error());
-  }
-  Result<IdxHeader> header = ParseIdxHeader(ByteView(buffer.data(), *got), mapped_path);
+  const ByteView start(buffer.data(), *got);
+  const bool gzipped = IsGzip(start);
+  Result<IdxHeader> header = gzipped
+                                 ? PeekGzippedIdx(ReaderOf(*file, path), kMaxUnpackedBytes, path)
+                                 : ParseIdxHeader(start, path);
   if (!header) return tl::unexpected<Error>(header.error());
-  if (const Status size = CheckSize(*header, file->size, mapped_path); !size) {
-    return tl::unexpected<Error>(size.error());
+  if (!gzipped) {
+    if (const Status size = CheckSize(*header, file->size, path); !size) {
+      return tl::unexpected<Error>(size.error());
+    }
   }
-  Result<std::shared_ptr<const Mapping>> mapping = Mapping::Open(*file, mapped_path);
-  if (!mapping) return tl::unexpected<Error>(mapping.error());
   MappedIdx idx;
+  idx.element = ElementFor(header->type, use);
+  if (gzipped || !IsAsStored(header->type, idx.element)) {
+    Result<InputFile> copy = OpenCopy({*file, path, gzipped, *header}, idx.element, cache_folder);
+    if (!copy) return tl::unexpected<Error>(copy.error());
+    file = std::move(copy);
+  }
+  Result<std::shared_ptr<const Mapping>> mapping = Mapping::Open(*file, path);
+  if (!mapping) return tl::unexpected<Error>(mapping.error());
   idx.mapping = std::move(*mapping);
   idx.header = std::move(*header);
   return idx;
 }
 
 Result<MappedIdx> MapColumn(const std::string& path, const std::string& cache_folder) {
-  Result<MappedIdx> idx = MapIdx(path, cache_folder);
+  Result<MappedIdx> idx = MapIdx(path, Use::kLabels, cache_folder);
   if (idx && idx->header.dimensions.size() != 1) {
     return Fail(ErrorCode::kData, AtByte(path, 3),
                 "dimensions " + FormatShape(idx->header.dimensions) +
@@ -83,13 +94,23 @@ Result<MappedIdx> MapColumn(const std::string& path, const std::string& cache_fo
   return idx;
 }
 
+Status CheckCount(const MappedIdx& answers, const MappedIdx& images, const std::string& what,
+                  const std::string& path, const std::string& images_path) {
+  if (answers.header.dimensions[0] == images.header.dimensions[0]) return {};
+  return Fail(ErrorCode::kData, path,
+              std::to_string(answers.header.dimensions[0]) + " " + what + ", wanted " +
+                  std::to_string(images.header.dimensions[0]) + ": one for each sample of " +
+                  images_path,
+              "take samples and " + what + " of the same set (train or t10k)");
+}
+
 // Returns: the number of classes.
 Result<std::uint32_t> CheckLabels(const MappedIdx& labels, std::uint32_t classes,
                                   const std::string& path) {
   std::uint32_t most = 0;
-  for (const std::uint8_t label : labels.values()) most = std::max<std::uint32_t>(most, label + 1u);
+  for (const std::uint8_t label : labels.bytes()) most = std::max<std::uint32_t>(most, label + 1u);
   if (classes == 0 || most <= classes) return classes == 0 ? most : classes;
-  const std::span<const std::uint8_t> values = labels.values();
+  const std::span<const std::uint8_t> values = labels.bytes();
   const auto first = std::find_if(values.begin(), values.end(),
                                   [classes](std::uint8_t label) { return label >= classes; });
   const std::uint64_t index = static_cast<std::uint64_t>(first - values.begin());
@@ -102,7 +123,7 @@ Result<std::uint32_t> CheckLabels(const MappedIdx& labels, std::uint32_t classes
 }  // namespace
 
 Result<Dataset> OpenIdx(const Source& source, const std::string& cache_folder) {
-  const Result<MappedIdx> images = MapIdx(source.images, cache_folder);
+  const Result<MappedIdx> images = MapIdx(source.images, Use::kSamples, cache_folder);
   if (!images) return tl::unexpected<Error>(images.error());
   const std::vector<std::size_t>& dimensions = images->header.dimensions;
   if (dimensions.size() < 2) {
@@ -110,27 +131,35 @@ Result<Dataset> OpenIdx(const Source& source, const std::string& cache_folder) {
                 "one dimension, wanted at least two: samples and values",
                 "are the paths of images and labels exchanged?");
   }
-  const Result<MappedIdx> labels = MapColumn(source.labels, cache_folder);
-  if (!labels) return tl::unexpected<Error>(labels.error());
-  if (labels->header.dimensions[0] != dimensions[0]) {
-    return Fail(ErrorCode::kData, source.labels,
-                std::to_string(labels->header.dimensions[0]) + " labels, wanted " +
-                    std::to_string(dimensions[0]) + ": one for each image of " + source.images,
-                "take images and labels of the same set (train or t10k)");
-  }
-  const Result<std::uint32_t> classes = CheckLabels(*labels, source.classes, source.labels);
-  if (!classes) return tl::unexpected<Error>(classes.error());
+  const bool targets = !source.targets.empty();
+  const std::string& path = targets ? source.targets : source.labels;
+  const Result<MappedIdx> answers =
+      targets ? MapIdx(path, Use::kTargets, cache_folder) : MapColumn(path, cache_folder);
+  if (!answers) return tl::unexpected<Error>(answers.error());
+  const Status count =
+      CheckCount(*answers, *images, targets ? "targets" : "labels", path, source.images);
+  if (!count) return tl::unexpected<Error>(count.error());
 
   auto owner = std::make_shared<Owner>();
   owner->images = images->mapping;
-  owner->labels = labels->mapping;
+  owner->answers = answers->mapping;
   DatasetBuilder::Parts parts;
   parts.owner = std::move(owner);
-  parts.rows = images->values().data();
-  parts.labels = labels->values();
+  parts.samples = dimensions[0];
+  parts.element = images->element;
+  parts.rows = images->bytes().data();
+  if (targets) {
+    parts.targets = answers->floats();
+    parts.outputs = static_cast<std::size_t>(answers->header.values() / dimensions[0]);
+  } else {
+    const Result<std::uint32_t> classes = CheckLabels(*answers, source.classes, source.labels);
+    if (!classes) return tl::unexpected<Error>(classes.error());
+    parts.labels = answers->bytes();
+    parts.classes = *classes;
+  }
   parts.shape.assign(dimensions.begin() + 1, dimensions.end());
-  parts.classes = *classes;
   parts.normalize = source.normalize;
+  parts.scale = source.scale;
   return DatasetBuilder::Build(std::move(parts));
 }
 
@@ -138,7 +167,7 @@ Result<std::vector<std::uint32_t>> OpenIdxColumn(const std::string& path,
                                                  const std::string& cache_folder) {
   const Result<MappedIdx> column = MapColumn(path, cache_folder);
   if (!column) return tl::unexpected<Error>(column.error());
-  const std::span<const std::uint8_t> values = column->values();
+  const std::span<const std::uint8_t> values = column->bytes();
   return std::vector<std::uint32_t>(values.begin(), values.end());
 }
 

@@ -1,4 +1,4 @@
-// Rows and labels of one mini-batch, gathered as pointers into the data set.
+// Rows and labels or targets of one mini-batch, gathered as pointers into the data set.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ namespace covey::gradient {
 // Holds the pointers; allocated once for the largest batch.
 class BatchView {
  public:
-  explicit BatchView(std::size_t batch) : rows_(tensor::PaddedBatch(batch)), labels_(batch) {}
+  explicit BatchView(std::size_t batch)
+      : rows_(tensor::PaddedBatch(batch)), labels_(batch), targets_(batch) {}
 
   // Returns: the batch, valid until the next call and as long as the data set is.
   // Requires: 0 < rows.size() <= batch; the data set fits the network.
@@ -24,25 +25,36 @@ class BatchView {
     const std::size_t count = rows.size();
     COVEY_CHECK(count > 0 && count <= labels_.size(), count, labels_.size());
     COVEY_CHECK(dataset.features() == network.features(), dataset.features(), network.features());
-    COVEY_CHECK(dataset.classes() <= network.outputs(), dataset.classes(), network.outputs());
+    const bool labels = dataset.has_labels();
+    if (labels) {
+      COVEY_CHECK(dataset.classes() <= network.outputs(), dataset.classes(), network.outputs());
+    } else {
+      COVEY_CHECK(dataset.outputs() == network.outputs(), dataset.outputs(), network.outputs());
+    }
     for (std::size_t b = 0; b < count; ++b) {
       COVEY_CHECK(rows[b] < dataset.size(), rows[b], dataset.size());
       rows_[b] = dataset.row(rows[b]);
-      labels_[b] = dataset.label(rows[b]);
+      if (labels) {
+        labels_[b] = dataset.label(rows[b]);
+      } else {
+        targets_[b] = dataset.target(rows[b]);
+      }
     }
     const std::size_t padded = tensor::PaddedBatch(count);
     for (std::size_t b = count; b < padded; ++b) rows_[b] = rows_[0];
     return {.rows = {.rows = rows_.data(),
-                     .element = tensor::Element::kUint8,
+                     .element = dataset.element(),
                      .scale = dataset.scale(),
                      .offset = dataset.offset()},
             .size = count,
-            .labels = std::span<const std::uint32_t>(labels_).first(count)};
+            .labels = std::span<const std::uint32_t>(labels_).first(labels ? count : 0),
+            .targets = labels ? nullptr : targets_.data()};
   }
 
  private:
   std::vector<const std::uint8_t*> rows_;
   std::vector<std::uint32_t> labels_;
+  std::vector<const float*> targets_;
 };
 
 }  // namespace covey::gradient

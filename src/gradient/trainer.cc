@@ -74,20 +74,23 @@ struct Trainer::Impl {
   std::optional<tensor::SmallMlp> small;
   std::optional<nn::Network> network;
   std::optional<BatchView> batch;
-  tensor::FlatVector gradient;  // of the batch, where it is not fused with the update
-  tensor::FlatVector piece;     // of one piece of a large batch
+  tensor::FlatVector gradient;            // of the batch, where it is not fused with the update
+  tensor::FlatVector piece;               // of one piece of a large batch
+  std::optional<std::string> non_finite;  // layer of the first piece that went wrong
 };
 
 StepResult Trainer::Impl::Small(tensor::ConstVectorView x, const data::Dataset& dataset,
                                 std::span<const std::uint32_t> rows, tensor::VectorView out) {
   COVEY_CHECK(dataset.features() == features, dataset.features(), features);
-  COVEY_CHECK(dataset.classes() <= outputs, dataset.classes(), outputs);
+  COVEY_CHECK(dataset.has_labels() ? dataset.classes() <= outputs : dataset.outputs() == outputs,
+              dataset.classes(), dataset.outputs(), outputs);
   const std::uint32_t last = *std::max_element(rows.begin(), rows.end());
   COVEY_CHECK(last < dataset.size(), last, dataset.size());
   const tensor::SampleSet samples{.values = dataset.row(0),
-                                  .element = tensor::Element::kUint8,
+                                  .element = dataset.element(),
                                   .scale = dataset.scale(),
                                   .offset = dataset.offset(),
+                                  .targets = dataset.has_labels() ? nullptr : dataset.target(0),
                                   .byte_labels = dataset.labels().data(),
                                   .index = rows.data(),
                                   .count = rows.size()};
@@ -101,11 +104,13 @@ StepResult Trainer::Impl::Small(tensor::ConstVectorView x, const data::Dataset& 
 StepResult Trainer::Impl::Pieces(tensor::ConstVectorView x, const data::Dataset& dataset,
                                  std::span<const std::uint32_t> rows, tensor::VectorView out) {
   std::fill(out.begin(), out.end(), 0.0f);
+  non_finite.reset();
   StepResult total;
   for (std::size_t at = 0; at < rows.size(); at += kPiece) {
     const auto some = rows.subspan(at, std::min(kPiece, rows.size() - at));
     const nn::Batch gathered = batch->Gather(*network, dataset, some);
     const StepResult result = Forward(x, gathered, at / kPiece);
+    if (!result.finite && !non_finite) non_finite = network->FirstNonFinite();
     network->Gradient(x, gathered, piece.view());
     const float share = static_cast<float>(some.size()) / static_cast<float>(rows.size());
     tensor::Axpy(share, piece.view(), out);
@@ -158,6 +163,11 @@ StepResult Trainer::Gradient(tensor::ConstVectorView x, const data::Dataset& dat
   COVEY_CHECK(out.size() == x.size(), out.size(), x.size());
   const tensor::FlushDenormals guard;
   return impl_->Gradient(x, dataset, rows, out);
+}
+
+std::optional<std::string> Trainer::FirstNonFinite() const {
+  if (impl_->non_finite) return impl_->non_finite;
+  return impl_->network ? impl_->network->FirstNonFinite() : std::nullopt;
 }
 
 optim::Optimizer& Trainer::optimizer() { return impl_->optimizer; }

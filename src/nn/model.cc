@@ -118,6 +118,10 @@ std::size_t Outputs(const ModelSpec& spec) { return Volume(Inferred(spec).back()
 
 bool HasLabels(const ModelSpec& spec) { return spec.loss == Loss::kSparseCategoricalCrossEntropy; }
 
+bool IsClassification(const ModelSpec& spec) {
+  return spec.loss != Loss::kMeanSquaredError && spec.loss != Loss::kHuber;
+}
+
 std::size_t Symbols(const ModelSpec& spec) {
   if (const auto* one_hot = std::get_if<OneHot>(&spec.layers.front())) return one_hot->symbols;
   if (const auto* table = std::get_if<Embedding>(&spec.layers.front())) return table->symbols;

@@ -261,6 +261,10 @@ void Network::Backward(const float* x, const Batch& batch, const tensor::UpdateR
   }
 }
 
+const float* Network::LastOutputs() const {
+  return last_.size() > 0 ? last_.data() : steps_.back().output.data();
+}
+
 std::optional<std::string> Network::FirstNonFinite() const {
   for (const Step& step : steps_) {
     const bool by_feature = step.made.output == Order::kByFeature;

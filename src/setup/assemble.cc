@@ -13,32 +13,59 @@ namespace {
 // Rounds of the tail when the length of the run is not known beforehand.
 constexpr std::uint32_t kDefaultSettleRounds = 30;
 
+std::string Print(const std::vector<std::size_t>& shape) {
+  std::string text;
+  for (const std::size_t extent : shape) {
+    text += (text.empty() ? "[" : ", ") + std::to_string(extent);
+  }
+  return text + "]";
+}
+
 Status CheckFits(const config::NodeConfig& config, const data::Dataset& set,
-                 const std::string& where) {
-  const std::size_t features = nn::Features(config.model);
-  if (set.features() != features) {
-    return Fail(ErrorCode::kData, where,
-                "a sample has " + std::to_string(set.features()) + " values, model.input wants " +
-                    std::to_string(features));
+                 const data::Source& source) {
+  if (set.features() != nn::Features(config.model)) {
+    return Fail(ErrorCode::kData, source.images,
+                "a sample is " + Print(set.shape()) + ": " + std::to_string(set.features()) +
+                    " values, wanted " + std::to_string(nn::Features(config.model)) +
+                    " for model.input " + Print(config.model.input),
+                "change model.input, or give other files");
   }
-  const std::size_t classes = nn::Outputs(config.model);
-  if (set.classes() > classes) {
-    return Fail(ErrorCode::kData, where,
-                "labels go up to " + std::to_string(set.classes() - 1) + ", the last layer has " +
-                    std::to_string(classes) + " units");
+  const std::size_t outputs = nn::Outputs(config.model);
+  if (set.has_labels() && set.classes() > outputs) {
+    return Fail(ErrorCode::kData, source.labels,
+                "labels go up to " + std::to_string(set.classes() - 1) + ", wanted at most " +
+                    std::to_string(outputs - 1) + ": the last layer has " +
+                    std::to_string(outputs) + " units");
   }
-  return {};
+  if (!set.has_labels() && set.outputs() != outputs) {
+    return Fail(ErrorCode::kData, source.targets,
+                std::to_string(set.outputs()) + " targets a sample, wanted " +
+                    std::to_string(outputs) + ": one for each output of the last layer",
+                "change the last layer, or give another file");
+  }
+  const std::size_t symbols = nn::Symbols(config.model);
+  return symbols > 0 ? data::CheckSymbols(set, symbols, source.images) : Status();
+}
+
+// Opens a set as the model reads it: symbols are never scaled.
+Result<data::Dataset> OpenSet(const config::NodeConfig& config, data::Source source) {
+  source.classes =
+      nn::HasLabels(config.model) ? static_cast<std::uint32_t>(nn::Outputs(config.model)) : 0;
+  source.normalize = config.data.train.normalize;
+  source.scale = config.data.train.scale;
+  if (nn::Symbols(config.model) > 0) source.normalize = data::Normalize::kNone;
+  Result<data::Dataset> set = data::OpenIdx(source, config.data.cache);
+  if (!set) return set;
+  if (Status fits = CheckFits(config, *set, source); !fits) return tl::unexpected(fits.error());
+  return set;
 }
 
 Result<NodeData> OpenData(const config::NodeConfig& config) {
   const config::DataSettings& settings = config.data;
   NodeData data;
-  Result<data::Dataset> train = data::OpenIdx(settings.train, settings.cache);
+  Result<data::Dataset> train = OpenSet(config, settings.train);
   if (!train) return tl::unexpected(train.error());
   data.train = std::move(*train);
-  if (Status fits = CheckFits(config, data.train, settings.train.images); !fits) {
-    return tl::unexpected(fits.error());
-  }
   Result<data::Split> split =
       data::SplitLast(data.train.size(), static_cast<std::size_t>(settings.validation_last));
   if (!split) return tl::unexpected(split.error());
@@ -51,20 +78,18 @@ Result<NodeData> OpenData(const config::NodeConfig& config) {
     if (!column) return tl::unexpected(column.error());
     keys = std::move(*column);
   }
-  Result<data::Indices> shard = data::Partition(data.train.labels().first(split->train.size()),
-                                                data.train.classes(), settings.partition, keys);
+  // Targets have no classes: those partitions that need them were refused with the file.
+  std::vector<std::uint8_t> none(data.train.has_labels() ? 0 : split->train.size());
+  const data::Labels labels =
+      data.train.has_labels() ? data.train.labels().first(split->train.size()) : data::Labels(none);
+  Result<data::Indices> shard = data::Partition(
+      labels, std::max<std::uint32_t>(data.train.classes(), 1), settings.partition, keys);
   if (!shard) return tl::unexpected(shard.error());
   data.shard = std::move(*shard);
 
   if (settings.test) {
-    data::Source source = *settings.test;
-    source.normalize = settings.train.normalize;
-    source.classes = settings.train.classes;
-    Result<data::Dataset> test = data::OpenIdx(source, settings.cache);
+    Result<data::Dataset> test = OpenSet(config, *settings.test);
     if (!test) return tl::unexpected(test.error());
-    if (Status fits = CheckFits(config, *test, source.images); !fits) {
-      return tl::unexpected(fits.error());
-    }
     data.test = std::move(*test);
   }
   return data;
@@ -125,6 +150,15 @@ learner::LinkSettings LinkSettings(const config::NodeConfig& config, const Ident
 Result<Assembly> Assemble(const config::NodeConfig& config, const Identity& identity) {
   Result<NodeData> data = OpenData(config);
   if (!data) return tl::unexpected(data.error());
+  // Algorithms on the gradient of the whole shard take "all of it" without knowing its size.
+  const optim::Settings::Kind kind = config.train.optimizer.kind;
+  const bool whole = optim::IsResilient(kind) || kind == optim::Settings::Kind::kBackprop;
+  if (config.data.batch > data->shard.size() && !whole) {
+    return Fail(ErrorCode::kData, "data.batch",
+                "got " + std::to_string(config.data.batch) + ", wanted at most the " +
+                    std::to_string(data->shard.size()) + " samples of this node's shard",
+                "lower it, or divide the data among fewer nodes");
+  }
   Assembly assembly;
   assembly.data = std::move(*data);
   assembly.batches_per_epoch =

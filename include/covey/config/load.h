@@ -36,6 +36,10 @@ struct Loaded {
 Result<Loaded<NodeConfig>> LoadNode(const std::string& path);
 Result<Loaded<Experiment>> LoadExperiment(const std::string& path);
 
+// The node that a file describes: of a node file that one, of an experiment file (told by its key
+// `experiment`) the template.
+Result<Loaded<NodeConfig>> LoadEither(const std::string& path);
+
 // The same from memory; `name` stands for the file in messages.
 Result<Loaded<NodeConfig>> ParseNode(std::string_view text, const std::string& name);
 Result<Loaded<Experiment>> ParseExperiment(std::string_view text, const std::string& name);

@@ -1,10 +1,10 @@
-// Labelled samples of bytes, mapped from IDX files so that the nodes of one machine share their
-// pages.
+// Samples with their labels or targets, mapped from IDX files so that the nodes of one machine
+// share their pages.
 //
-// Equation: value of feature f of sample i = row(i)[f] * scale() + offset().
+// Equation: value of feature f of sample i = element f of row(i) * scale() + offset().
 // Source: the IDX format of LeCun, Cortes & Burges, "The MNIST database of handwritten digits".
-// Where we differ: only unsigned bytes (type 0x08) are read, and a file must end where its header
-// says.
+// Where we differ: a file must end where its header says. Values of several bytes are big-endian in
+// the file; a copy in the machine's order is made once (OpenIdx).
 #pragma once
 
 #include <cstddef>
@@ -17,24 +17,23 @@
 
 #include "covey/base/bytes.h"
 #include "covey/base/result.h"
+#include "covey/tensor/rows.h"
 
 namespace covey::data {
 
-// What a byte becomes before it enters the first layer.
+// What an element becomes before it enters the first layer.
 enum class Normalize {
-  kNone,  // the byte's value, 0 to 255
-  kUnit,  // 0 to 1: value / 255
+  kNone,   // its value
+  kUnit,   // bytes: value / 255, 0 to 1; int16: value / 32768, -1 to 1; float32: its value
+  kScale,  // value * a number that is given
 };
 
-// Returns: the word of configuration files ("none", "unit").
+// Returns: the word of configuration files ("none", "unit", "scale").
 std::string_view Name(Normalize normalize);
-// Errors: kConfig with what was got and the known words.
-Result<Normalize> ParseNormalize(std::string_view word);
-
-// Immutable samples and labels; cheap to copy (copies share the memory).
+// Immutable samples, each with a label below classes() or with outputs() targets; cheap to copy
+// (copies share the memory).
 //
-// Shapes: size() rows of features() bytes, row-major in shape(); one label below classes() for
-//   each.
+// Shapes: size() rows of features() elements, row-major in shape().
 // Thread: const, so any number of threads may read; a row stays valid while any copy of the Dataset
 //   lives.
 // Cost: a copy is one reference count; row() and label() are one multiplication and one load.
@@ -44,27 +43,38 @@ Result<Normalize> ParseNormalize(std::string_view word);
 class Dataset {
  public:
   // What FromMemory takes.
-  // Requires: rows.size() == labels.size() * product(shape); every label < classes.
+  // Requires: labels or targets; rows.size() == samples * product(shape) * bytes of an element;
+  //   every label < classes; targets.size() == samples * outputs.
   struct Memory {
     std::vector<std::size_t> shape;  // of one sample: {28, 28}
-    std::vector<std::uint8_t> rows;  // sample after sample
+    std::vector<std::uint8_t> rows;  // sample after sample, elements in the machine's order
     std::vector<std::uint8_t> labels;
     std::uint32_t classes = 0;  // 0: greatest label + 1
     Normalize normalize = Normalize::kUnit;
+    float scale = 1;  // kScale
+    tensor::Element element = tensor::Element::kUint8;
+    std::vector<float> targets = {};
+    std::size_t outputs = 0;  // targets a sample; 0: labels
   };
 
   Dataset() = default;  // no samples
   static Dataset FromMemory(Memory memory);
 
-  std::size_t size() const { return labels_.size(); }
+  std::size_t size() const { return size_; }
   std::size_t features() const { return features_; }
-  std::uint32_t classes() const { return classes_; }
   const std::vector<std::size_t>& shape() const { return shape_; }
+  tensor::Element element() const { return element_; }
 
-  // Requires: i < size(). Rows are not aligned and are not followed by padding.
-  const std::uint8_t* row(std::size_t i) const { return rows_ + i * features_; }
+  // Requires: i < size(). Rows are at any alignment and are not followed by padding.
+  const std::uint8_t* row(std::size_t i) const { return rows_ + i * row_bytes_; }
+
+  bool has_labels() const { return targets_ == nullptr; }
+  std::uint32_t classes() const { return classes_; }  // 0 with targets
   std::uint32_t label(std::size_t i) const { return labels_[i]; }
-  std::span<const std::uint8_t> labels() const { return labels_; }
+  std::span<const std::uint8_t> labels() const { return labels_; }  // empty with targets
+
+  std::size_t outputs() const { return outputs_; }  // targets a sample; 0 with labels
+  const float* target(std::size_t i) const { return targets_ + i * outputs_; }
 
   float scale() const { return scale_; }
   float offset() const { return offset_; }
@@ -74,8 +84,13 @@ class Dataset {
 
   std::shared_ptr<const void>
       owner_;  // the mapping or the vectors that the pointers below look into
+  std::size_t size_ = 0;
+  tensor::Element element_ = tensor::Element::kUint8;
   const std::uint8_t* rows_ = nullptr;
+  std::size_t row_bytes_ = 0;
   std::span<const std::uint8_t> labels_;
+  const float* targets_ = nullptr;
+  std::size_t outputs_ = 0;
   std::vector<std::size_t> shape_;
   std::size_t features_ = 0;
   std::uint32_t classes_ = 0;
@@ -83,35 +98,47 @@ class Dataset {
   float offset_ = 0.0f;
 };
 
-// Two IDX files that belong together. Either may be gzipped (told by its content, not by its name).
+// Two IDX files that belong together: samples, and labels or targets. Either may be gzipped (told
+// by its content, not by its name).
 struct Source {
   std::string images;
-  std::string labels;
+  std::string labels;  // one dimension: whole numbers from 0 to 255, of any type
   Normalize normalize = Normalize::kUnit;
   std::uint32_t classes = 0;  // 0: greatest label + 1; otherwise every label must be below it
+  std::string targets = {};   // [samples] or [samples, outputs] of any type; empty: labels
+  float scale = 1;            // kScale
 };
 
 // Limits, each checked before anything of that size is allocated or written.
 inline constexpr std::size_t kMaxIdxDimensions = 8;
-inline constexpr ByteCount kMaxUnpackedBytes{std::uint64_t{8} << 30};  // of one gzipped file
+inline constexpr ByteCount kMaxUnpackedBytes{std::uint64_t{8} << 30};  // of one copy in the cache
 
 // Opens and checks a data set.
 //
-// A gzipped file is unpacked once into `cache_folder` (made when missing, mode 0700) under a name
-// that hashes its absolute path, size and time of change; later calls, and other processes, map
-// that file. Two processes that need it at once wait for one another and then share it. A cache
-// file of the wrong size or with another header is made anew. Plain files are mapped where they
-// are.
+// Elements of samples: bytes (type 0x08) stay bytes; signed bytes (0x09) and 16-bit integers (0x0B)
+// become int16; 32-bit integers (0x0C), floats (0x0D) and doubles (0x0E) become float32, rounded to
+// nearest. Targets are float32 whatever their type. Every value must be finite as a float32.
+//
+// A file that is gzipped, or holds anything but unsigned bytes, is copied once into `cache_folder`
+// (made when missing, mode 0700) under a name that hashes its absolute path, size and time of
+// change; later calls, and other processes, map that copy. Two processes that need it at once wait
+// for one another and then share it. A copy of the wrong size or with another header is made anew.
+// Plain files of bytes are mapped where they are.
 //
 // Errors: kNoInput when a file is missing, kNoPermission when it can't be read, kData for its
-// content: not a
-//   regular file, empty, type byte, number of dimensions, sizes that overflow, truncated, longer
-//   than its header says, damaged gzip, unpacked size above kMaxUnpackedBytes, different counts of
-//   images and labels, a label not below `classes`; kCantCreate or kIo when the cache can't be
-//   written. `where` is the file and, where it applies, the byte offset.
+//   content: not a regular file, empty, type byte, number of dimensions, sizes that overflow,
+//   truncated, longer than its header says, damaged gzip, a copy above kMaxUnpackedBytes, different
+//   counts of samples and answers, a value that is not finite, a label that is no whole number or
+//   not below `classes`; kCantCreate or kIo when the cache can't be written. `where` is the file
+//   and, where it applies, the byte offset in the unpacked file.
 // Cost: first time one pass over the file; afterwards a few system calls and one pass over the
 // labels.
 Result<Dataset> OpenIdx(const Source& source, const std::string& cache_folder);
+
+// Checks that every element is a symbol: a whole number below `symbols`.
+// Errors: kData with the first sample and element that is none; `where` is the caller's.
+// Cost: one pass over the samples.
+Status CheckSymbols(const Dataset& dataset, std::size_t symbols, const std::string& where);
 
 // Reads a one-dimensional IDX file as whole numbers: the key column of PartitionByKey (device of a
 // sample).

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "covey/data/dataset.h"
 #include "covey/nn/model.h"
@@ -47,13 +49,18 @@ class Trainer {
   // dataset). When the loss of the batch is NaN or infinite, x, the slots and the step counter stay
   // as they were.
   // Requires: x has the size of the model's layout; 0 < rows.size() <= batch; every row <
-  // dataset.size(); the data set has the model's features and at most its classes.
+  // dataset.size(); the data set has the model's features, and at most its classes or its outputs
+  // as targets.
   StepResult Step(tensor::VectorView x, const data::Dataset& dataset,
                   std::span<const std::uint32_t> rows);
 
   // out <- mean gradient of the batch at x (whether or not the loss is finite). Same requirements.
   StepResult Gradient(tensor::ConstVectorView x, const data::Dataset& dataset,
                       std::span<const std::uint32_t> rows, tensor::VectorView out);
+
+  // After a step that was not finite. Returns: the name of the first layer whose outputs are not
+  // all finite; nothing when it is not known which one it is.
+  std::optional<std::string> FirstNonFinite() const;
 
   optim::Optimizer& optimizer();
   const optim::Optimizer& optimizer() const;

@@ -78,6 +78,8 @@ std::size_t Outputs(const ModelSpec& spec);   // values that the loss compares w
 
 // Whether samples carry a class label; otherwise Outputs() target values.
 bool HasLabels(const ModelSpec& spec);
+// Whether the loss is a cross-entropy, so that answers are right or wrong; otherwise regression.
+bool IsClassification(const ModelSpec& spec);
 // Symbols that elements of a sample may name; 0 when the first layer reads numbers.
 std::size_t Symbols(const ModelSpec& spec);
 

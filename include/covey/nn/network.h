@@ -83,6 +83,10 @@ class Network {
   void SampleNorms(tensor::ConstVectorView x, const Batch& batch, std::span<double> norms,
                    tensor::VectorView scratch);
 
+  // What the last pass gave out: [outputs()][PaddedBatch(size)] by feature; logits where the loss
+  // does the last layer's activation itself. Valid until the next pass.
+  const float* LastOutputs() const;
+
   // Returns: the name of the first layer whose outputs in the last pass are not all finite; nothing
   // when all are.
   std::optional<std::string> FirstNonFinite() const;

@@ -42,7 +42,8 @@ struct Assembly {
 // become rounds.
 // Requires: config::Check passed, config::FillPaths done.
 // Errors: kNoInput, kData, kNoPermission from the data files; kData when the data don't fit the
-// model (features, classes), the shard is empty, or `until: accuracy` has no validation set.
+// model (features, classes, targets, symbols), the shard is empty or smaller than a batch, or
+// `until: accuracy` has no validation set.
 Result<Assembly> Assemble(const config::NodeConfig& config, const Identity& identity);
 
 }  // namespace covey::setup

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "data/convert.h"
 #include "data/gunzip.h"
 #include "data/idx.h"
 
@@ -19,7 +20,7 @@ void Require(bool condition) {
 void CheckHeader(const covey::data::IdxHeader& header) {
   Require(!header.dimensions.empty());
   Require(header.dimensions.size() <= covey::data::kMaxIdxDimensions);
-  std::uint64_t product = 1;
+  std::uint64_t product = covey::data::BytesOf(header.type);
   for (const std::size_t extent : header.dimensions) product *= extent;
   Require(product > 0 && header.file_bytes == header.header_bytes + product);
 }
@@ -31,6 +32,30 @@ void Plain(covey::ByteView bytes) {
     CheckHeader(*header);
   } else {
     Require(header.error().code == covey::ErrorCode::kData && !header.error().what.empty());
+  }
+}
+
+// A file of any type becomes a copy of exactly the size that was announced, or is refused.
+void Converted(covey::ByteView bytes) {
+  const auto header = covey::data::ParseIdxHeader(
+      bytes.first(std::min(bytes.size(), covey::data::kMaxIdxHeaderBytes)), "fuzz");
+  if (!header || header->file_bytes != bytes.size()) return;
+  for (const auto use :
+       {covey::data::Use::kSamples, covey::data::Use::kLabels, covey::data::Use::kTargets}) {
+    const auto element = covey::data::ElementFor(header->type, use);
+    std::uint64_t taken = 0;
+    const auto take = covey::data::Converting(
+        *header, element,
+        [&taken](covey::ByteView part) -> covey::Status {
+          taken += part.size();
+          return {};
+        },
+        "fuzz");
+    bool refused = false;
+    for (std::size_t at = 0; at < bytes.size() && !refused; at += 7) {
+      refused = !take(bytes.subspan(at, std::min<std::size_t>(7, bytes.size() - at)));
+    }
+    Require(refused || taken == covey::data::SizeOfCopy(*header, element));
   }
 }
 
@@ -60,6 +85,7 @@ void Gzipped(covey::ByteView bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const covey::ByteView bytes(reinterpret_cast<const std::byte*>(data), size);
   Plain(bytes);
+  Converted(bytes);
   Gzipped(bytes);
   return 0;
 }

@@ -49,14 +49,6 @@ TEST(Network, TimesAndSeedsFitTogether) {
               HasSubstr("n.yaml:6:13: error: network.seeds[1].key: this peer is listed twice"));
 }
 
-TEST(Model, IsValidated) {
-  // The last layer must be linear; the message comes from the module that owns the rule.
-  const std::string report = Errors(
-      "model: {input: [4], layers: [{dense: {units: 2, activation: relu}}]}\n"
-      "data: {train: {images: i, labels: l}}\n");
-  EXPECT_THAT(report, HasSubstr("error: model.layers[0]"));
-}
-
 TEST(Train, OptimizerScheduleAndClipFitTogether) {
   EXPECT_THAT(Errors(SmallNode("train:\n  schedule: {kind: cosine}\n")),
               HasSubstr("error: train.schedule.length: got 0"));
@@ -88,7 +80,30 @@ TEST(Train, AccuracyNeedsValidationSamples) {
             "loaded");
 }
 
-TEST(Train, EvaluationOnTestSamplesNeedsSome) {}
+// Labels or targets, as the loss wants them.
+TEST(Data, ComesWithWhatTheLossNeeds) {
+  const auto with = [](const std::string& loss, const std::string& files,
+                       const std::string& more = {}) {
+    return Errors("model: {input: [4], layers: [{dense: {units: 2}}], loss: " + loss +
+                  "}\ndata: {train: {images: i, " + files + "}" + more + "}\n");
+  };
+  EXPECT_EQ(with("mean_squared_error", "targets: t"), "loaded");
+  EXPECT_EQ(with("sparse_categorical_crossentropy", "labels: l"), "loaded");
+  EXPECT_THAT(with("mean_squared_error", "labels: l"),
+              HasSubstr("error: missing key 'data.train.targets'"));
+  EXPECT_THAT(with("sparse_categorical_crossentropy", "targets: t"),
+              HasSubstr("error: missing key 'data.train.labels'"));
+  EXPECT_THAT(with("huber", "targets: t, labels: l"),
+              HasSubstr("error: data.train.labels: the loss huber compares with targets, not "
+                        "labels\n"));
+  EXPECT_THAT(with("sparse_categorical_crossentropy", "labels: ''"),
+              HasSubstr("error: data.train.labels: is empty, and the loss "));
+  EXPECT_THAT(with("huber", "targets: t", ", partition: {kind: dirichlet, of: 2}"),
+              HasSubstr("error: data.partition.kind: dirichlet divides samples by class label"));
+  EXPECT_THAT(
+      with("huber", "targets: t", ", validation: {last: 1}}\ntrain: {until: {accuracy: 0.9}"),
+      HasSubstr("error: train.until: there is no accuracy with the loss huber"));
+}
 
 TEST(Partition, IsValidated) {
   const auto part = [](const std::string& partition) {

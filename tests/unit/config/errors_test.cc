@@ -30,9 +30,9 @@ TEST(Report, FiveErrorsAtOnce) {
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().code, ErrorCode::kConfig);
   EXPECT_EQ(ExitCode(loaded.error()), 78);
-  EXPECT_EQ(
-      loaded.error().Format(),
-      R"(five.yaml:5:38: error: model.layers[0].dense.activation: 'rellu' is not one of linear, relu
+  EXPECT_EQ(loaded.error().Format(),
+            R"(five.yaml:5:38: error: model.layers[0].dense.activation: 'rellu' is not one of )"
+            R"(linear, relu, leaky_relu, tanh, sigmoid, hard_sigmoid, softmax
     5 |     - dense: {units: 72, activation: rellu}
       |                                      ^~~~~ did you mean 'relu'?
 five.yaml:9:3: error: unknown key 'data.batchsize'
@@ -111,7 +111,7 @@ TEST(Unknown, ExperimentGivenToANode) {
 TEST(Unknown, LayerKind) {
   EXPECT_EQ(Errors("model: {input: [4], layers: [{dens: {units: 2}}]}\n"
                    "data: {train: {images: i, labels: l}}\n"),
-            "n.yaml:1:31: error: unknown key 'model.layers[0].dens'\n"
+            "n.yaml:1:31: error: model.layers[0]: unknown layer 'dens'\n"
             "    1 | model: {input: [4], layers: [{dens: {units: 2}}]}\n"
             "      |                               ^~~~ did you mean 'dense'?\n");
 }
@@ -124,13 +124,14 @@ TEST(Duplicate, KeyAndSection) {
 }
 
 TEST(Missing, RequiredKeys) {
-  EXPECT_EQ(Errors("data: {train: {images: i}}\nmodel: {input: [4], layers: []}\n"),
-            "n.yaml:1:8: error: missing key 'data.train.labels'\n"
-            "    1 | data: {train: {images: i}}\n"
-            "      |        ^~~~~ required: IDX file of their labels\n"
-            "n.yaml:2:21: error: model.layers: the list is empty\n"
-            "    2 | model: {input: [4], layers: []}\n"
-            "      |                     ^~~~~~\n");
+  EXPECT_EQ(
+      Errors("data: {train: {images: i}}\nmodel: {input: [4], layers: []}\n"),
+      "n.yaml:1:8: error: missing key 'data.train.labels'\n"
+      "    1 | data: {train: {images: i}}\n"
+      "      |        ^~~~~ required: IDX file of their class labels, one whole number a sample\n"
+      "n.yaml:2:21: error: model.layers: the list is empty\n"
+      "    2 | model: {input: [4], layers: []}\n"
+      "      |                     ^~~~~~\n");
   const std::string of_nothing = Errors("");
   for (const char* key :
        {"model.input", "model.layers", "data.train.images", "data.train.labels"}) {
@@ -148,13 +149,15 @@ TEST(Missing, IsReportedUnlessMisspelled) {
             "n.yaml:3:1: error: unknown key 'modell'\n"
             "    3 | modell: {input: [4], layers: [{dense: {units: 2}}]}\n"
             "      | ^~~~~~ did you mean 'model'?\n");
-  EXPECT_EQ(Errors("node: {name: x}\ndata: {train: {images: i, labels: l}}\n"),
-            "n.yaml:1:1: error: missing key 'model.input'\n"
-            "    1 | node: {name: x}\n"
-            "      | ^ required: Shape of one sample\n"
-            "n.yaml:1:1: error: missing key 'model.layers'\n"
-            "    1 | node: {name: x}\n"
-            "      | ^ required: From input to output; the loss is softmax with cross-entropy\n");
+  EXPECT_EQ(
+      Errors("node: {name: x}\ndata: {train: {images: i, labels: l}}\n"),
+      "n.yaml:1:1: error: missing key 'model.input'\n"
+      "    1 | node: {name: x}\n"
+      "      | ^ required: Shape of one sample: [features], [time, features], [height, width, "
+      "channels]; symbols: [time]\n"
+      "n.yaml:1:1: error: missing key 'model.layers'\n"
+      "    1 | node: {name: x}\n"
+      "      | ^ required: From input to output; shapes follow from the input\n");
 }
 
 // Returns the message and the note for one line `text` in section `section`, without the source.

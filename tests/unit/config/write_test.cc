@@ -34,24 +34,23 @@ network:
   handshake: 2s
   reconnect_first: 1ms
   reconnect_most: 3s
-security:
-  mode: none
-  allow_plaintext_beyond_loopback: true
-  key_file: key
+security: {mode: none, allow_plaintext_beyond_loopback: true, key_file: key,
   authorized_keys: [)" +
-         std::string(64, '2') + R"(]
-  authorized_keys_file: "null"
+         std::string(64, '2') + R"(], authorized_keys_file: "null"}
 model:
   input: [3, 5]
   layers: [{dense: {units: 7, activation: relu}}, {dense: {units: 4}}]
+  loss: huber
+  huber_delta: 2.5
   init: he_normal
+  numerics: portable
 data:
-  train: {images: "- a", labels: "#b"}
-  test: {images: c, labels: d}
+  train: {images: "- a", targets: "#b"}
+  test: {images: c, targets: d}
   validation: {last: 17}
-  normalize: none
+  normalize: {scale: 0.125}
   batch: 5
-  partition: {kind: mix_rate, index: 1, of: 3, rate: 33.3%, alpha: 0.1, key_file: k,
+  partition: {kind: iid, index: 1, of: 3, rate: 33.3%, alpha: 0.1, key_file: k,
     key: 8, seed: 9}
   cache: .cache
 train:
@@ -60,7 +59,7 @@ train:
     eta_minus: 0.4, eta_plus: 1.3, step_initial: 0.2, step_min: 0.001, step_max: 20}
   schedule: {kind: cosine, warmup: 10, every: 11, drop: 0.5, length: 1000, floor: 0.05}
   clip: {norm: 1.5, value: 0.25}
-  until: {accuracy: 0.123456789}
+  until: {epochs: 0.123456789}
   settle: 120 rounds
   linger: 1h
   evaluate: {every: {batches: 11}}
@@ -99,9 +98,11 @@ TEST(WriteYaml, ReadsBackTheSame) {
   EXPECT_EQ(a.network.chunk, ByteCount{5000});
   EXPECT_EQ(a.security.authorized_keys_file, "null");
   EXPECT_EQ(a.data.train.images, "- a");
-  EXPECT_EQ(a.data.train.labels, "#b");
+  EXPECT_EQ(a.data.train.targets, "#b");
+  EXPECT_EQ(a.data.train.scale, 0.125f);
+  EXPECT_EQ(a.data.test->normalize, data::Normalize::kScale);
   EXPECT_EQ(a.data.partition.rate, loaded->value.data.partition.rate);
-  EXPECT_EQ(a.train.until, (Until{Until::Kind::kAccuracy, 0, 0, 0.123456789}));
+  EXPECT_EQ(a.train.until, (Until{Until::Kind::kEpochs, 0, 0.123456789, 0}));
   EXPECT_EQ(a.train.settle.Rounds(1), 120u);
   EXPECT_EQ(a.train.linger, (Linger{false, std::chrono::hours(1)}));
   EXPECT_EQ(a.train.optimizer, loaded->value.train.optimizer);
@@ -112,7 +113,8 @@ TEST(WriteYaml, ReadsBackTheSame) {
 // Guards the test above: a key that it leaves at its default would not be tested at all.
 TEST(WriteYaml, RoundTripCoversEveryKey) {
   NodeConfig defaults = ExampleNode();
-  defaults.data.test = data::Source{};
+  defaults.data.test = data::Source{"i", "l"};
+  defaults.data.test->targets = "t";
   const auto lines = [](const std::string& text) {
     std::vector<std::string> all;
     for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
@@ -180,8 +182,10 @@ TEST(Describe, EveryKeyIsExplained) {
     EXPECT_FALSE(key.type.empty()) << key.path;
     EXPECT_FALSE(key.required && !key.default_value.empty()) << key.path;
   }
-  for (const char* path : {"network.seeds[].key", "model.layers[].dense.units", "data.test.images",
-                           "consensus.fifo.bytes", "experiment.overrides", "expect.accuracy_min"}) {
+  for (const char* path :
+       {"network.seeds[].key", "model.layers[].dense.units", "model.layers[].conv2d.kernel",
+        "model.layers[].flatten", "model.layers[].activation", "data.test.images",
+        "consensus.fifo.bytes", "experiment.overrides", "expect.accuracy_min"}) {
     EXPECT_EQ(paths.count(path), 1u) << path;
   }
 }
@@ -200,7 +204,8 @@ TEST(Template, MentionsEveryKeyWithItsTrueDefault) {
   EXPECT_THAT(loaded->warnings, testing::IsEmpty());
   EXPECT_EQ(WriteYaml(loaded->value), WriteYaml(ExampleNode()));
   for (const KeyInfo& key : DescribeNode()) {
-    const std::string last = key.path.substr(key.path.rfind('.') + 1) + ":";
+    const std::string name = key.path.substr(key.path.rfind('.') + 1);
+    const std::string last = key.type == "word" ? "- " + name : name + ":";
     EXPECT_THAT(text, HasSubstr(last)) << key.path;
     // Compared as text, wherever the comment was wrapped.
     const std::string words = key.doc.substr(0, key.doc.find(' '));

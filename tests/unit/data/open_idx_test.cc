@@ -142,12 +142,14 @@ TEST_F(OpenIdxTest, RefusesBytesBehindTheEnd) {
   EXPECT_EQ(Refused(images_, more_labels).code, ErrorCode::kData);
 }
 
-TEST_F(OpenIdxTest, RefusesOtherTypesByName) {
-  const Bytes shorts = IdxBytes({3, 1}, Bytes(6), 0x0B);
-  const Error error = Refused(shorts, labels_);
-  EXPECT_EQ(error.where, source_.images + ", byte 2");
-  EXPECT_EQ(error.what, "values of type 0x0b (16-bit integer), wanted 0x08 (unsigned byte)");
-  EXPECT_EQ(Refused(IdxBytes({3, 4}, Bytes(12), 0x00), labels_).code, ErrorCode::kData);
+TEST_F(OpenIdxTest, RefusesUnknownTypes) {
+  for (const std::uint8_t type : test::Bytes{0x00, 0x07, 0x0A, 0x0F}) {
+    EXPECT_EQ(Refused(IdxBytes({3, 4}, Bytes(12), type), labels_).where,
+              source_.images + ", byte 2");
+  }
+  EXPECT_EQ(Refused(IdxBytes({3, 4}, Bytes(12), 0x0A), labels_).what,
+            "values of unknown type 0x0a, wanted 0x08 or 0x09 (bytes), 0x0b (16-bit integers), "
+            "0x0c (32-bit integers), 0x0d (floats) or 0x0e (doubles)");
 }
 
 TEST_F(OpenIdxTest, RefusesWhatIsNotIdx) {
@@ -196,13 +198,6 @@ TEST_F(OpenIdxTest, ReadsAKeyColumn) {
   EXPECT_EQ(*keys, (std::vector<std::uint32_t>{45, 0, 1, 45}));
   test::WriteBytes(folder_ / "keys", images_);
   EXPECT_FALSE(OpenIdxColumn(folder_ / "keys", folder_ / "cache"));
-}
-
-TEST(Normalize, WordsAndNamesAgree) {
-  for (const Normalize normalize : {Normalize::kNone, Normalize::kUnit}) {
-    EXPECT_EQ(ParseNormalize(Name(normalize)).value(), normalize);
-  }
-  EXPECT_EQ(ParseNormalize("minmax").error().code, ErrorCode::kConfig);
 }
 
 TEST(FromMemory, HoldsItsOwnCopy) {

@@ -1,0 +1,119 @@
+// Data that don't fit the model or the settings: each refused with what was got and wanted.
+#include "covey/setup/assemble.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "support/idx_files.h"
+
+namespace covey::setup {
+namespace {
+
+using test::WriteIdx;
+
+class AssembleTest : public ::testing::Test {
+ protected:
+  AssembleTest() {
+    WriteIdx(folder_ / "images", {6, 4}, std::vector<std::uint8_t>(24, 3));
+    WriteIdx(folder_ / "answers", {6}, {0, 1, 2, 0, 1, 2});
+    config_.model.input = {4};
+    config_.model.layers = {nn::Dense{.units = 3}};
+    config_.data.train.images = folder_ / "images";
+    config_.data.train.labels = folder_ / "answers";
+    config_.data.cache = folder_ / "cache";
+    config_.data.batch = 2;
+  }
+  Result<Assembly> Try() { return Assemble(config_, {}); }
+  Error Refused() {
+    const Result<Assembly> made = Try();
+    EXPECT_FALSE(made.has_value());
+    return made ? Error{} : made.error();
+  }
+  void ForRegression() {
+    config_.model.loss = nn::Loss::kMeanSquaredError;
+    config_.data.train.targets = config_.data.train.labels;
+    config_.data.train.labels.clear();
+  }
+
+  test::TemporaryFolder folder_;
+  config::NodeConfig config_;
+};
+
+TEST_F(AssembleTest, ABatchMayBeTheWholeShardButNotMore) {
+  config_.data.batch = 6;
+  ASSERT_TRUE(Try().has_value());
+  config_.data.batch = 7;
+  const Error error = Refused();
+  EXPECT_EQ(error.code, ErrorCode::kData);
+  EXPECT_EQ(error.where, "data.batch");
+  EXPECT_EQ(error.what, "got 7, wanted at most the 6 samples of this node's shard");
+  config_.train.optimizer.kind = optim::Settings::Kind::kIrpropPlus;  // 7 or more is all of it
+  EXPECT_TRUE(Try().has_value());
+  config_.train.optimizer.kind = optim::Settings::Kind::kAdam;
+  config_.data.batch = 6;
+  config_.data.validation_last = 1;
+  EXPECT_EQ(Refused().what, "got 6, wanted at most the 5 samples of this node's shard");
+}
+
+TEST_F(AssembleTest, AnEmptyShardIsRefused) {
+  config_.data.partition.kind = data::PartitionSettings::Kind::kIid;
+  config_.data.partition.part = {.index = 7, .count = 8};
+  const Error error = Refused();
+  EXPECT_EQ(error.code, ErrorCode::kData);
+  EXPECT_EQ(error.what, "iid leaves no sample for part 7 of 8");
+  config_.data.validation_last = 6;
+  EXPECT_EQ(Refused().code, ErrorCode::kConfig);
+}
+
+TEST_F(AssembleTest, ALabelWithoutAUnitIsRefused) {
+  config_.model.layers = {nn::Dense{.units = 2}};
+  const Error error = Refused();
+  EXPECT_EQ(error.code, ErrorCode::kData);
+  EXPECT_EQ(error.where, folder_ / "answers, byte 10");
+  EXPECT_EQ(error.what, "label 2 of sample 2, wanted 0 to 1");
+}
+
+TEST_F(AssembleTest, SamplesHaveTheModelsShape) {
+  config_.model.input = {2, 3};
+  const Error error = Refused();
+  EXPECT_EQ(error.where, folder_ / "images");
+  EXPECT_EQ(error.what, "a sample is [4]: 4 values, wanted 6 for model.input [2, 3]");
+}
+
+TEST_F(AssembleTest, TargetsAreAsManyAsOutputs) {
+  ForRegression();
+  const Error error = Refused();
+  EXPECT_EQ(error.code, ErrorCode::kData);
+  EXPECT_EQ(error.where, folder_ / "answers");
+  EXPECT_EQ(error.what, "1 targets a sample, wanted 3: one for each output of the last layer");
+  config_.model.layers = {nn::Dense{.units = 1}};
+  const Result<Assembly> made = Try();
+  ASSERT_TRUE(made.has_value()) << made.error().Format();
+  EXPECT_EQ(made->data.train.outputs(), 1u);
+  EXPECT_EQ(made->data.shard.size(), 6u);
+}
+
+TEST_F(AssembleTest, SymbolsAreCheckedAndNeverScaled) {
+  config_.model.layers = {nn::OneHot{.symbols = 3}, nn::Lstm{.units = 2}, nn::Dense{.units = 3}};
+  const Error error = Refused();
+  EXPECT_EQ(error.code, ErrorCode::kData);
+  EXPECT_EQ(error.where, folder_ / "images");
+  EXPECT_EQ(error.what, "element 0 of sample 0 is 3, wanted a symbol: a whole number from 0 to 2");
+  config_.model.layers[0] = nn::OneHot{.symbols = 4};
+  const Result<Assembly> made = Try();
+  ASSERT_TRUE(made.has_value()) << made.error().Format();
+  EXPECT_EQ(made->data.train.scale(), 1.0f);
+}
+
+TEST_F(AssembleTest, TheTestSetIsCheckedToo) {
+  config_.data.test.emplace();
+  config_.data.test->images = folder_ / "images";
+  config_.data.test->labels = folder_ / "test-labels";
+  WriteIdx(folder_ / "test-labels", {6}, {0, 1, 2, 0, 1, 3});
+  EXPECT_EQ(Refused().where, folder_ / "test-labels, byte 13");
+}
+
+}  // namespace
+}  // namespace covey::setup
