@@ -1,5 +1,5 @@
-# Portable numerics: one program, the same hashes of trained models natively at every kernel level
-# and in WebAssembly. The foreign builds hold all sources of the portable
+# Portable numerics: one program, the same hashes of trained models natively at every kernel level,
+# on arm64 (emulated) and in WebAssembly. The foreign builds hold all sources of the portable
 # modules that take part; where their tools are missing their tests say so and are skipped.
 add_executable(portable_train ${CMAKE_CURRENT_SOURCE_DIR}/portable/train.cc)
 target_link_libraries(portable_train PRIVATE covey_options covey_nn covey_optim)
@@ -76,4 +76,13 @@ if(COVEY_WASM_CXX AND COVEY_NODE AND wasi_library)
     RUN ${COVEY_NODE} ${CMAKE_CURRENT_SOURCE_DIR}/portable/run.mjs)
 else()
   portable_missing(wasm "clang++-14, wasi-libc, libc++-14-dev-wasm32 or node is")
+endif()
+
+find_program(COVEY_ARM64_CXX aarch64-linux-gnu-g++)
+find_program(COVEY_ARM64_RUN qemu-aarch64)
+if(COVEY_ARM64_CXX AND COVEY_ARM64_RUN)
+  portable_program(arm64
+    COMPILER ${COVEY_ARM64_CXX} FLAGS -march=armv8-a+crypto LINK -static RUN ${COVEY_ARM64_RUN})
+else()
+  portable_missing(arm64 "g++-aarch64-linux-gnu or qemu-user is")
 endif()
