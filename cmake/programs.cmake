@@ -8,6 +8,8 @@ function(covey_program name folder)
   list(TRANSFORM arg_USES PREPEND covey_)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE covey_options ${arg_USES} ${arg_THIRD_PARTY})
+  covey_unite(${name})
+  covey_quick(${name})
 endfunction()
 
 covey_program(coveyd daemon USES node transport_zmq control command_line)

@@ -12,18 +12,18 @@
 namespace covey {
 namespace {
 
-struct Unit {
+struct SizeUnit {
   std::string_view name;
   std::uint64_t factor;
 };
 
-constexpr std::array<Unit, 7> kUnits = {{{"GiB", 1ull << 30},
-                                         {"MiB", 1ull << 20},
-                                         {"KiB", 1ull << 10},
-                                         {"GB", 1000000000},
-                                         {"MB", 1000000},
-                                         {"kB", 1000},
-                                         {"B", 1}}};
+constexpr std::array<SizeUnit, 7> kSizeUnits = {{{"GiB", 1ull << 30},
+                                                 {"MiB", 1ull << 20},
+                                                 {"KiB", 1ull << 10},
+                                                 {"GB", 1000000000},
+                                                 {"MB", 1000000},
+                                                 {"kB", 1000},
+                                                 {"B", 1}}};
 
 }  // namespace
 
@@ -32,7 +32,7 @@ Result<ByteCount> ParseByteCount(std::string_view text) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   if (failure == std::errc{}) {
-    for (const Unit& candidate : kUnits) {
+    for (const SizeUnit& candidate : kSizeUnits) {
       if (unit != candidate.name) continue;
       if (number > UINT64_MAX / candidate.factor) break;
       return ByteCount{number * candidate.factor};
@@ -43,7 +43,7 @@ Result<ByteCount> ParseByteCount(std::string_view text) {
 }
 
 std::string FormatByteCount(ByteCount count) {
-  for (const Unit& unit : {kUnits[0], kUnits[1], kUnits[2]}) {
+  for (const SizeUnit& unit : {kSizeUnits[0], kSizeUnits[1], kSizeUnits[2]}) {
     if (count.value != 0 && count.value % unit.factor == 0) {
       return std::to_string(count.value / unit.factor) + std::string(unit.name);
     }

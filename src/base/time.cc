@@ -7,17 +7,17 @@
 namespace covey {
 namespace {
 
-struct Unit {
+struct TimeUnit {
   std::string_view name;
   std::int64_t nanoseconds;
 };
 
-constexpr std::array<Unit, 6> kUnits = {{{"h", 3600'000'000'000},
-                                         {"min", 60'000'000'000},
-                                         {"s", 1'000'000'000},
-                                         {"ms", 1'000'000},
-                                         {"us", 1'000},
-                                         {"ns", 1}}};
+constexpr std::array<TimeUnit, 6> kTimeUnits = {{{"h", 3600'000'000'000},
+                                                 {"min", 60'000'000'000},
+                                                 {"s", 1'000'000'000},
+                                                 {"ms", 1'000'000},
+                                                 {"us", 1'000},
+                                                 {"ns", 1}}};
 
 struct Decimal {
   double value = 0;
@@ -54,7 +54,7 @@ Result<Duration> ParseDuration(std::string_view text) {
   const Decimal number = ReadDecimal(text);
   if (number.length > 0) {
     const std::string_view unit = text.substr(number.length);
-    for (const Unit& candidate : kUnits) {
+    for (const TimeUnit& candidate : kTimeUnits) {
       if (unit != candidate.name) continue;
       const double nanoseconds = number.value * static_cast<double>(candidate.nanoseconds);
       if (!(nanoseconds < 9.1e18)) break;
@@ -67,7 +67,7 @@ Result<Duration> ParseDuration(std::string_view text) {
 
 std::string FormatDuration(Duration duration) {
   if (duration == Duration::zero()) return "0s";
-  for (const Unit& unit : kUnits) {
+  for (const TimeUnit& unit : kTimeUnits) {
     if (duration.count() % unit.nanoseconds == 0) {
       return std::to_string(duration.count() / unit.nanoseconds) + std::string(unit.name);
     }

@@ -10,8 +10,6 @@
 namespace covey::config {
 namespace {
 
-std::string Quoted(const std::string& text) { return "'" + Shown(text) + "'"; }
-
 bool AllDigits(std::string_view text) {
   if (text.empty()) return false;
   for (const char c : text) {

@@ -9,8 +9,6 @@
 namespace covey::config {
 namespace {
 
-std::string Quoted(const std::string& text) { return "'" + Shown(text) + "'"; }
-
 bool IsBareNumber(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
 }

@@ -134,4 +134,6 @@ std::string Shown(std::string_view text) {
   return result;
 }
 
+std::string Quoted(std::string_view text) { return "'" + Shown(text) + "'"; }
+
 }  // namespace covey::config

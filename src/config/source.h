@@ -65,4 +65,7 @@ class Diagnostics {
 // Returns: `text` for a message: control characters replaced, cut to a sensible length.
 std::string Shown(std::string_view text);
 
+// Returns: Shown(text) in quotation marks.
+std::string Quoted(std::string_view text);
+
 }  // namespace covey::config

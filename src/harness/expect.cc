@@ -32,7 +32,7 @@ class Judgement {
   std::vector<Verdict> verdicts_;
 };
 
-std::optional<double> Accuracy(const std::optional<GroupFigures>& figures) {
+std::optional<double> BestAccuracy(const std::optional<GroupFigures>& figures) {
   if (!figures) return std::nullopt;
   return figures->best.accuracy;
 }
@@ -41,8 +41,8 @@ std::optional<double> Accuracy(const std::optional<GroupFigures>& figures) {
 
 std::vector<Verdict> Judge(const config::Expect& expect, const Outcome& outcome) {
   const std::optional<GroupFigures> consensus = Figures(outcome, Group::kConsensus);
-  const std::optional<double> accuracy = Accuracy(consensus);
-  const std::optional<double> isolated = Accuracy(Figures(outcome, Group::kIsolated));
+  const std::optional<double> accuracy = BestAccuracy(consensus);
+  const std::optional<double> isolated = BestAccuracy(Figures(outcome, Group::kIsolated));
   std::optional<double> worst;
   if (consensus) worst = consensus->accuracy_min;
   std::optional<double> gain;
@@ -54,7 +54,7 @@ std::vector<Verdict> Judge(const config::Expect& expect, const Outcome& outcome)
   judgement.Hold("accuracy", Bound::kAtLeast, expect.accuracy, accuracy, 4);
   judgement.Hold("accuracy_min", Bound::kAtLeast, expect.accuracy_min, worst, 4);
   judgement.Hold("monolithic_accuracy", Bound::kAtLeast, expect.monolithic_accuracy,
-                 Accuracy(Figures(outcome, Group::kMonolithic)), 4);
+                 BestAccuracy(Figures(outcome, Group::kMonolithic)), 4);
   judgement.Hold("gain_over_isolated", Bound::kAtLeast, expect.gain_over_isolated, gain, 4);
   judgement.Hold("spread", Bound::kAtMost, expect.spread, outcome.spread, 4);
   judgement.Hold("samples_per_second", Bound::kAtLeast, expect.samples_per_second, rate, 0);

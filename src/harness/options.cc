@@ -111,17 +111,16 @@ Status ApplyWords(const Options& options, Experiment& experiment) {
 }
 
 std::vector<std::string> DropExpectations(Experiment& experiment) {
-  using Controls = Experiment::Controls;
-  const auto runs = [&experiment](Controls control) {
-    return experiment.controls == control || experiment.controls == Controls::kAll;
+  const auto runs = [&experiment](Experiment::Controls control) {
+    return experiment.controls == control || experiment.controls == Experiment::Controls::kAll;
   };
   std::vector<std::string> dropped;
   config::Expect& expect = experiment.expect;
-  if (expect.monolithic_accuracy && !runs(Controls::kMonolithic)) {
+  if (expect.monolithic_accuracy && !runs(Experiment::Controls::kMonolithic)) {
     expect.monolithic_accuracy.reset();
     dropped.emplace_back("monolithic_accuracy");
   }
-  if (expect.gain_over_isolated && !runs(Controls::kIsolated)) {
+  if (expect.gain_over_isolated && !runs(Experiment::Controls::kIsolated)) {
     expect.gain_over_isolated.reset();
     dropped.emplace_back("gain_over_isolated");
   }

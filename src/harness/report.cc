@@ -75,11 +75,11 @@ std::string GroupName(Group group) {
   return "<b class=\"" + std::string(Name(group)) + "\">" + std::string(Name(group)) + "</b>";
 }
 
-std::string Accuracy(const std::optional<Score>& score) {
+std::string AccuracyCell(const std::optional<Score>& score) {
   return score ? Percent(score->accuracy) : std::string(kNone);
 }
 
-std::string Loss(const std::optional<Score>& score) {
+std::string LossCell(const std::optional<Score>& score) {
   return score ? Fixed(score->loss, 4) : std::string(kNone);
 }
 
@@ -162,10 +162,10 @@ std::string ResultsTable(const Outcome& outcome) {
                figures->nodes > 1
                    ? Fixed(figures->accuracy_min * 100, 2) + " to " + Percent(figures->accuracy_max)
                    : std::string(kNone),
-               Accuracy(figures->best_validation), Fixed(figures->best.loss, 4),
+               AccuracyCell(figures->best_validation), Fixed(figures->best.loss, 4),
                Fixed(figures->best_epoch, 1),
                test ? Percent(figures->last.accuracy) : std::string(kNone),
-               Accuracy(figures->last_validation), Fixed(figures->last.loss, 4)});
+               AccuracyCell(figures->last_validation), Fixed(figures->last.loss, 4)});
   }
   return any ? "<h2>Results</h2>\n" + table.Finish() : "";
 }
@@ -224,9 +224,9 @@ std::string NodeTable(const Outcome& outcome) {
             ? std::string(Name(node.end))
             : "<b class=\"bad\">" + EscapeHtml(Name(node.end)) + "</b> " + EscapeHtml(node.reason);
     table.Row({GroupName(node.group), std::to_string(node.index), state, Grouped(node.shard),
-               Fixed(node.epochs, 1), Accuracy(best.test), Loss(best.test),
-               Accuracy(best.validation), node.best ? Fixed(best.epoch, 1) : std::string(kNone),
-               Accuracy(last),
+               Fixed(node.epochs, 1), AccuracyCell(best.test), LossCell(best.test),
+               AccuracyCell(best.validation), node.best ? Fixed(best.epoch, 1) : std::string(kNone),
+               AccuracyCell(last),
                alone ? std::string(kNone) : Grouped(traffic.weights_sent + traffic.deltas_sent),
                alone ? std::string(kNone) : Percent(LostFraction(traffic), 1),
                node.pss_bytes > 0 ? Bytes(node.pss_bytes) : std::string(kNone)});

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr int kMostOfOneSecond = 1000;
 
-Status WriteText(const std::string& path, const std::string& text) {
+Status WriteShared(const std::string& path, const std::string& text) {
   store::WriteOptions options;
   options.mode = 0644;
   return store::WriteAtomically(path, std::as_bytes(std::span(text.data(), text.size())), options);
@@ -94,13 +94,13 @@ Result<RunFolder> RunFolder::Make(const std::string& out, const std::string& nam
 }
 
 Status RunFolder::WriteConfig(const config::Experiment& experiment) const {
-  return WriteText(path + "/config.resolved.yaml", config::WriteYaml(experiment));
+  return WriteShared(path + "/config.resolved.yaml", config::WriteYaml(experiment));
 }
 
 Status RunFolder::WriteResults(const Outcome& outcome, const std::vector<Verdict>& verdicts) const {
-  Status status = WriteText(path + "/summary.json", SummaryJson(outcome, verdicts));
-  if (status) status = WriteText(path + "/results.csv", ResultsCsv(outcome));
-  if (status) status = WriteText(Report(), ReportHtml(outcome, verdicts));
+  Status status = WriteShared(path + "/summary.json", SummaryJson(outcome, verdicts));
+  if (status) status = WriteShared(path + "/results.csv", ResultsCsv(outcome));
+  if (status) status = WriteShared(Report(), ReportHtml(outcome, verdicts));
   return status;
 }
 

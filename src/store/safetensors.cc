@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::string_view kMetadataKey = "__metadata__";
-constexpr ByteCount kMaxFileBytes{std::uint64_t{64} << 30};
+constexpr ByteCount kMaxModelFileBytes{std::uint64_t{64} << 30};
 
 tl::unexpected<Error> Bad(const std::string& where, std::string what) {
   return Fail(ErrorCode::kData, where, "not a usable safetensors file: " + std::move(what));
@@ -222,7 +222,7 @@ Result<Tensors> DecodeSafetensors(ByteView bytes, const std::string& where) {
 }
 
 Result<Tensors> ReadSafetensors(const std::string& path) {
-  const Result<AlignedBuffer> bytes = ReadFile(path, kMaxFileBytes);
+  const Result<AlignedBuffer> bytes = ReadFile(path, kMaxModelFileBytes);
   if (!bytes) return tl::unexpected<Error>(bytes.error());
   return DecodeSafetensors(bytes->view(), path);
 }

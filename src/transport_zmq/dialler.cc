@@ -15,9 +15,10 @@ constexpr Duration kMinPause = std::chrono::milliseconds(20);
 constexpr Duration kKnown = std::chrono::hours(1);
 // A link that lasted so long forgives the attempts before it.
 constexpr Duration kLasting = std::chrono::seconds(5);
-constexpr int kEvents = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_DISCONNECTED |
-                        ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
-                        ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
+constexpr int kDiallerEvents = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_DISCONNECTED |
+                               ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
+                               ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                               ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
 
 }  // namespace
 
@@ -72,7 +73,7 @@ void Dialler::Dial(Time now, const std::string& host) {
   dealer_ = Socket(core_.context, ZMQ_DEALER);
   if (!dealer_) return Lost(now, zmq_strerror(zmq_errno()), Duration::zero());
   SetDialling(dealer_, core_.settings, core_.settings.keys, peer_.key);
-  monitor_ = Monitor(core_.context, dealer_, kEvents);
+  monitor_ = Monitor(core_.context, dealer_, kDiallerEvents);
   if (!monitor_ || zmq_connect(dealer_.get(), dialled_.c_str()) != 0) {
     return Lost(now, zmq_strerror(zmq_errno()), Duration::zero());
   }

@@ -15,8 +15,8 @@ using transport::Sink;
 // at its own cost: an id in use is refused by libzmq.
 constexpr std::size_t kOwnIdSize = 5;
 constexpr std::size_t kMaxBurials = 4096;
-constexpr Duration kMinPause = std::chrono::milliseconds(10);
-constexpr Duration kMaxPause = std::chrono::seconds(1);
+constexpr Duration kShortestRest = std::chrono::milliseconds(10);
+constexpr Duration kLongestRest = std::chrono::seconds(1);
 constexpr int kMonitorBurst = 4096;
 
 bool NoDescriptor(int error) {
@@ -96,7 +96,7 @@ void Listener::AcceptFailed(int error, Time now) {
   }
   if (relieved) return;
   zmq_unbind(router_.get(), bind_to_.c_str());
-  pause_ = std::clamp(2 * pause_, kMinPause, kMaxPause);
+  pause_ = std::clamp(2 * pause_, kShortestRest, kLongestRest);
   rebind_at_ = now + pause_;
   due_ = std::min(due_, rebind_at_);
   core_.Notice("no descriptor left: not listening for " + FormatDuration(pause_));
@@ -280,7 +280,7 @@ void Listener::Tick(Time now) {
   if (rebind_at_ <= now) {
     rebind_at_ = kNever;
     if (!Bind()) {  // the old socket may need a moment to go
-      pause_ = std::clamp(2 * pause_, kMinPause, kMaxPause);
+      pause_ = std::clamp(2 * pause_, kShortestRest, kLongestRest);
       rebind_at_ = now + pause_;
     }
   }

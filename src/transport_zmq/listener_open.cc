@@ -6,7 +6,8 @@
 namespace covey::transport_zmq {
 namespace {
 
-constexpr int kEvents = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_DISCONNECTED;
+constexpr int kListenerEvents =
+    ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_ACCEPT_FAILED | ZMQ_EVENT_DISCONNECTED;
 
 tl::unexpected<Error> BindError(const std::string& address, int error) {
   std::string hint;
@@ -55,7 +56,7 @@ Status Listener::Open() {
   router_ = Socket(core_.context, ZMQ_ROUTER);
   if (!router_) return BindError(listen, zmq_errno());
   SetListening(router_, core_.settings);
-  monitor_ = Monitor(core_.context, router_, kEvents);
+  monitor_ = Monitor(core_.context, router_, kListenerEvents);
   if (!monitor_) return BindError(listen, zmq_errno());
   int error = 0;
   for (const std::string& candidate : candidates) {

@@ -21,10 +21,10 @@ using test::SessionSettings;
 using wire::FrameKind;
 using wire::Reason;
 
-constexpr std::size_t kFloats = 600;  // 2400 bytes: chunks of 1024, 1024, 352
+constexpr std::size_t kThreeChunks = 600;  // 2400 bytes: chunks of 1024, 1024, 352
 
 Settings Small(std::uint8_t number) {
-  Settings settings = SessionSettings(number, kFloats);
+  Settings settings = SessionSettings(number, kThreeChunks);
   settings.max_chunk = 1024;
   settings.credit = 4;
   return settings;
@@ -35,7 +35,7 @@ Settings Small(std::uint8_t number) {
 struct Attack {
   Attack() : pair(Small(1), Small(2)) {
     CarryAll(pair.a, pair.b);
-    begin.total = kFloats * sizeof(float);
+    begin.total = kThreeChunks * sizeof(float);
     begin.chunk = 1024;
     envelope.fleet = test::DigestOf(100).Prefix();
     envelope.model = test::DigestOf(200).Prefix();
@@ -84,7 +84,7 @@ struct Attack {
     }
     envelope = Attack().envelope;
     begin = Attack().begin;
-    payload = PayloadOf(kFloats);
+    payload = PayloadOf(kThreeChunks);
     envelope.exchange = ExchangeId{8};
     SendAll();
     EXPECT_EQ(pair.b.host.delivered.size(), 1u);
@@ -93,7 +93,7 @@ struct Attack {
   Pair pair;
   wire::Envelope envelope;
   wire::Begin begin;
-  SharedBuffer payload = PayloadOf(kFloats);
+  SharedBuffer payload = PayloadOf(kThreeChunks);
 };
 
 TEST(Gates, TheUnbentMessageArrives) {
@@ -190,7 +190,7 @@ TEST(Gates, NotFinite) {
   for (const float value :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
         -std::numeric_limits<float>::infinity()}) {
-    for (const std::size_t index : {std::size_t{0}, std::size_t{300}, kFloats - 1}) {
+    for (const std::size_t index : {std::size_t{0}, std::size_t{300}, kThreeChunks - 1}) {
       Attack attack;
       attack.SetFloat(index, value);
       attack.SendAll();

@@ -20,10 +20,10 @@ using test::SessionSettings;
 using wire::FrameKind;
 using wire::Reason;
 
-constexpr std::size_t kFloats = 1024;  // 4 chunks of 1 KiB
+constexpr std::size_t kFourChunks = 1024;  // 4 chunks of 1 KiB
 
 Settings Small(std::uint8_t number, std::uint32_t credit) {
-  Settings settings = SessionSettings(number, kFloats);
+  Settings settings = SessionSettings(number, kFourChunks);
   settings.max_chunk = 1024;
   settings.credit = credit;
   return settings;
@@ -35,8 +35,8 @@ struct SmallPair : Pair {
   }
 };
 
-Message Weights(std::uint64_t exchange) {
-  return MessageOf(MessageKind::kWeights, exchange, PayloadOf(kFloats));
+Message FourChunks(std::uint64_t exchange) {
+  return MessageOf(MessageKind::kWeights, exchange, PayloadOf(kFourChunks));
 }
 
 TEST(SessionOut, AModelOfOneChunkTakesTwoFrames) {
@@ -76,7 +76,7 @@ TEST(SessionOut, EachFlagArrives) {
 
 TEST(SessionOut, NeverMoreChunksThanCredit) {
   SmallPair pair(3);
-  pair.a.session->Enqueue(Time{}, Weights(1));
+  pair.a.session->Enqueue(Time{}, FourChunks(1));
   EXPECT_EQ(pair.a.host.sent.size(), 1u + 3u);
   pair.a.session->Tick(1s);
   EXPECT_EQ(pair.a.host.sent.size(), 1u + 3u);
@@ -93,7 +93,7 @@ TEST(SessionOut, CreditIsReportedInBatches) {
   SmallPair pair(8);
   const std::uint64_t before = pair.b.counters.frames_out;
   for (std::uint64_t i = 1; i <= 4; ++i) {  // 16 chunks
-    pair.a.session->Enqueue(Time{}, Weights(i));
+    pair.a.session->Enqueue(Time{}, FourChunks(i));
     CarryAll(pair.a, pair.b);
   }
   EXPECT_EQ(pair.b.host.delivered.size(), 4u);
@@ -102,23 +102,23 @@ TEST(SessionOut, CreditIsReportedInBatches) {
 
 TEST(SessionOut, ALostReportIsMadeGoodByTheNext) {
   SmallPair pair(8);
-  pair.a.session->Enqueue(Time{}, Weights(1));
+  pair.a.session->Enqueue(Time{}, FourChunks(1));
   while (Carry(pair.a, pair.b)) {
   }
   pair.b.host.sent.clear();  // the report of the first four
-  pair.a.session->Enqueue(Time{}, Weights(2));
+  pair.a.session->Enqueue(Time{}, FourChunks(2));
   CarryAll(pair.a, pair.b);
-  pair.a.session->Enqueue(Time{}, Weights(3));
-  pair.a.session->Enqueue(Time{}, Weights(4));
+  pair.a.session->Enqueue(Time{}, FourChunks(3));
+  pair.a.session->Enqueue(Time{}, FourChunks(4));
   CarryAll(pair.a, pair.b);
   EXPECT_EQ(pair.b.host.delivered.size(), 4u);
 }
 
 TEST(SessionOut, ChunksFitTheSmallerOfBothSides) {
-  Settings near = SessionSettings(1, kFloats);
+  Settings near = SessionSettings(1, kFourChunks);
   Pair pair(near, Small(2, 8));
   CarryAll(pair.a, pair.b);
-  pair.a.session->Enqueue(Time{}, Weights(1));
+  pair.a.session->Enqueue(Time{}, FourChunks(1));
   EXPECT_EQ(pair.a.host.sent.size(), 5u);
   CarryAll(pair.a, pair.b);
   EXPECT_EQ(pair.b.host.delivered.size(), 1u);
@@ -151,9 +151,9 @@ TEST(SessionOut, HelloIsTriedAgainToo) {
 
 TEST(SessionOut, AnOvertakenWeightsIsReported) {
   SmallPair pair(4);
-  pair.a.session->Enqueue(Time{}, Weights(1));  // leaves, and takes all credit
-  pair.a.session->Enqueue(Time{}, Weights(2));
-  pair.a.session->Enqueue(Time{}, Weights(3));
+  pair.a.session->Enqueue(Time{}, FourChunks(1));  // leaves, and takes all credit
+  pair.a.session->Enqueue(Time{}, FourChunks(2));
+  pair.a.session->Enqueue(Time{}, FourChunks(3));
   ASSERT_EQ(pair.a.host.nacked.size(), 1u);
   EXPECT_EQ(pair.a.host.nacked[0].exchange, ExchangeId{2});
   EXPECT_EQ(pair.a.host.nacked[0].reason, Reason::kReplaced);
@@ -168,9 +168,9 @@ TEST(SessionOut, DeltasWithoutRoomAreCounted) {
   near.deltas_queue = 1;
   Pair pair(near, Small(2, 4));
   CarryAll(pair.a, pair.b);
-  pair.a.session->Enqueue(Time{}, Weights(1));
+  pair.a.session->Enqueue(Time{}, FourChunks(1));
   for (std::uint64_t i = 1; i <= 3; ++i) {
-    pair.a.session->Enqueue(Time{}, MessageOf(MessageKind::kDeltas, i, PayloadOf(kFloats)));
+    pair.a.session->Enqueue(Time{}, MessageOf(MessageKind::kDeltas, i, PayloadOf(kFourChunks)));
   }
   EXPECT_EQ(pair.a.counters.deltas_refused, 2u);
 }
@@ -178,13 +178,13 @@ TEST(SessionOut, DeltasWithoutRoomAreCounted) {
 TEST(SessionOut, ANackStopsTheTransfer) {
   SmallPair pair(2);
   pair.b.host.budget = 0;
-  pair.a.session->Enqueue(Time{}, Weights(1));
+  pair.a.session->Enqueue(Time{}, FourChunks(1));
   CarryAll(pair.a, pair.b);
   ASSERT_EQ(pair.a.host.nacked.size(), 1u);
   EXPECT_EQ(pair.a.host.nacked[0].reason, Reason::kBusy);
   EXPECT_EQ(pair.a.counters.weights_out, 0u);
   pair.b.host.budget = 1 << 20;
-  pair.a.session->Enqueue(Time{}, Weights(2));
+  pair.a.session->Enqueue(Time{}, FourChunks(2));
   CarryAll(pair.a, pair.b);
   ASSERT_EQ(pair.b.host.delivered.size(), 1u);
   EXPECT_EQ(pair.b.host.delivered[0].exchange, ExchangeId{2});
@@ -213,7 +213,7 @@ TEST(SessionOut, AnswersThatWaitAreBounded) {
 
 TEST(SessionOut, APeerThatTakesNothingIsGivenUp) {
   SmallPair pair(2);
-  pair.a.session->Enqueue(Time{}, Weights(1));
+  pair.a.session->Enqueue(Time{}, FourChunks(1));
   wire::Envelope ping;
   ping.kind = FrameKind::kPing;
   for (Time now = 10s; now < 60s; now += 10s) {
@@ -230,7 +230,7 @@ TEST(SessionOut, APeerThatTakesNothingIsGivenUp) {
 
 TEST(SessionOut, ThePayloadIsSharedNotCopied) {
   SmallPair pair(1);
-  const SharedBuffer payload = PayloadOf(kFloats);
+  const SharedBuffer payload = PayloadOf(kFourChunks);
   pair.a.session->Enqueue(Time{}, MessageOf(MessageKind::kWeights, 1, payload));
   EXPECT_EQ(payload.use_count(), 2);
   CarryAll(pair.a, pair.b);
