@@ -20,8 +20,9 @@ endforeach()
 
 # portable_program(NAME COMPILER compiler FLAGS flag... LINK flag... RUN command...)
 #
-# Builds bin/portable_train.NAME with a foreign compiler and adds the test e2e_portable_NAME, which
-# runs it by RUN.
+# Adds the target portable_train_NAME, which makes bin/portable_train.NAME with a foreign compiler,
+# and the tests e2e_portable_NAME_build and e2e_portable_NAME, which make it and run it by RUN. It
+# compiles four modules once more, so it is made by its test and not by every build.
 function(portable_program name)
   cmake_parse_arguments(arg "" "COMPILER" "FLAGS;LINK;RUN" ${ARGN})
   set(objects)
@@ -47,9 +48,14 @@ function(portable_program name)
   add_custom_command(OUTPUT ${program}
     COMMAND ${arg_COMPILER} ${arg_LINK} ${objects} -o ${program}
     DEPENDS ${objects} COMMENT "Linking portable_train.${name}" VERBATIM)
-  add_custom_target(portable_train_${name} ALL DEPENDS ${program})
+  add_custom_target(portable_train_${name} DEPENDS ${program})
+  add_test(NAME e2e_portable_${name}_build
+    COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --target portable_train_${name})
+  set_tests_properties(e2e_portable_${name}_build PROPERTIES
+    LABELS e2e TIMEOUT 1200 FIXTURES_SETUP portable_${name} RESOURCE_LOCK build_folder)
   add_test(NAME e2e_portable_${name} COMMAND ${arg_RUN} ${program})
-  set_tests_properties(e2e_portable_${name} PROPERTIES LABELS e2e TIMEOUT 300)
+  set_tests_properties(e2e_portable_${name} PROPERTIES
+    LABELS e2e TIMEOUT 300 FIXTURES_REQUIRED portable_${name})
 endfunction()
 
 # A test that says what is missing and counts as skipped.
