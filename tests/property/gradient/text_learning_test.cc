@@ -81,7 +81,7 @@ TEST(TextLearning, ARepeatedSentenceIsLearned) {
   const auto text = data::WindowsOfText(sentence, {.length = 12, .step = 1}, "sentence");
   ASSERT_TRUE(text.has_value());
   const double chance = std::log(static_cast<double>(text->symbols.size()));
-  EXPECT_LT(Learn(text->windows, 1, 60), 0.25 * chance);
+  EXPECT_LT(Learn(text->windows, 1, 150), 0.25 * chance);
 }
 
 }  // namespace
