@@ -15,8 +15,10 @@ constexpr std::size_t kBatch = 128;
 }  // namespace
 
 struct Evaluator::Impl {
-  explicit Impl(const nn::ModelSpec& spec) : network(spec, kBatch), batch(kBatch) {}
+  explicit Impl(const nn::ModelSpec& spec)
+      : numerics(spec.numerics), network(spec, kBatch), batch(kBatch) {}
 
+  tensor::Numerics numerics;
   nn::Network network;
   BatchView batch;
 };
@@ -28,7 +30,7 @@ Evaluator::~Evaluator() = default;
 
 Evaluation Evaluator::Run(tensor::ConstVectorView x, const data::Dataset& dataset,
                           std::span<const std::uint32_t> rows) {
-  const tensor::FlushDenormals guard;
+  const tensor::FlushDenormals guard(impl_->numerics);
   double loss = 0;
   std::uint64_t correct = 0;
   for (std::size_t first = 0; first < rows.size(); first += kBatch) {

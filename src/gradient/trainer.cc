@@ -28,6 +28,7 @@ struct Trainer::Impl {
   Impl(const nn::ModelSpec& spec, const optim::Settings& settings, std::size_t size,
        tensor::Tasks* given)
       : tasks(given != nullptr ? *given : serial),
+        numerics(spec.numerics),
         features(nn::Features(spec)),
         outputs(nn::Outputs(spec)),
         largest(size),
@@ -67,6 +68,7 @@ struct Trainer::Impl {
 
   tensor::SerialTasks serial;
   tensor::Tasks& tasks;
+  tensor::Numerics numerics;
   std::size_t features;
   std::size_t outputs;
   std::size_t largest;
@@ -142,7 +144,7 @@ Trainer::~Trainer() = default;
 
 StepResult Trainer::Step(tensor::VectorView x, const data::Dataset& dataset,
                          std::span<const std::uint32_t> rows) {
-  const tensor::FlushDenormals guard;
+  const tensor::FlushDenormals guard(impl_->numerics);
   Impl& impl = *impl_;
   if (impl.fused()) {
     const nn::Batch batch = impl.batch->Gather(*impl.network, dataset, rows);
@@ -161,7 +163,7 @@ StepResult Trainer::Step(tensor::VectorView x, const data::Dataset& dataset,
 StepResult Trainer::Gradient(tensor::ConstVectorView x, const data::Dataset& dataset,
                              std::span<const std::uint32_t> rows, tensor::VectorView out) {
   COVEY_CHECK(out.size() == x.size(), out.size(), x.size());
-  const tensor::FlushDenormals guard;
+  const tensor::FlushDenormals guard(impl_->numerics);
   return impl_->Gradient(x, dataset, rows, out);
 }
 

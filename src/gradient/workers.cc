@@ -66,7 +66,6 @@ struct Workers::Impl {
   }
 
   void Work(std::size_t worker) {
-    const tensor::FlushDenormals guard;
     std::uint32_t seen = 0;
     for (;;) {
       AwaitChange(runs, seen);
@@ -87,7 +86,10 @@ struct Workers::Impl {
                                         std::memory_order_acquire)) {
         continue;
       }
-      (*task)(static_cast<std::size_t>(part), worker);
+      {
+        const tensor::FlushDenormals as_the_caller(mode);
+        (*task)(static_cast<std::size_t>(part), worker);
+      }
       ++mine;
       done.fetch_add(1, std::memory_order_release);
       claim = claims.load(std::memory_order_acquire);
@@ -96,6 +98,7 @@ struct Workers::Impl {
 
   void Run(std::size_t count, tensor::Task body) {
     task = body;
+    mode = tensor::FlushDenormals::Current();
     done.store(0, std::memory_order_relaxed);
     claims.store(Claims(count, 0), std::memory_order_release);
     runs.fetch_add(1, std::memory_order_release);
@@ -109,7 +112,8 @@ struct Workers::Impl {
   }
 
   std::vector<std::thread> workers;
-  std::optional<tensor::Task> task;  // of the present Run
+  std::optional<tensor::Task> task;                 // of the present Run
+  tensor::Numerics mode = tensor::Numerics::kFast;  // of the thread that called it
   Use use = Use::kAll;
   alignas(kCacheLine) std::atomic<std::uint64_t> claims{0};  // parts of the Run << 32 | next part
   alignas(kCacheLine) std::atomic<std::uint32_t> done{0};    // parts of the Run that are finished

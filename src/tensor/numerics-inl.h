@@ -29,6 +29,10 @@ struct FastNumerics {
   static HWY_INLINE V MulSub(V a, V b, V c) {  // a b - c
     return hn::MulSub(a, b, c);
   }
+  template <class V>
+  static HWY_INLINE V Flush(V a) {  // the mode of the thread does it
+    return a;
+  }
 };
 
 struct PortableNumerics {
@@ -44,6 +48,12 @@ struct PortableNumerics {
   template <class V>
   static HWY_INLINE V MulSub(V a, V b, V c) {
     return hn::Sub(hn::Mul(a, b), c);
+  }
+  // a, or 0 where it is denormal: state that fades would stay there and slow every later step.
+  template <class V>
+  static HWY_INLINE V Flush(V a) {
+    const hn::DFromV<V> d;
+    return hn::IfThenZeroElse(hn::Lt(hn::Abs(a), hn::Set(d, 0x1p-126f)), a);
   }
 };
 

@@ -74,7 +74,7 @@ struct MomentumRule : MovingRule {
   }
   template <class V>
   HWY_INLINE void Step(V g, V& x, V& first, V&) const {
-    first = N::NegMulAdd(step, g, hn::Mul(decay, first));
+    first = N::Flush(N::NegMulAdd(step, g, hn::Mul(decay, first)));
     x = N::NegMulAdd(step_now, g, N::MulAdd(ahead, first, x));
   }
 };
@@ -92,8 +92,8 @@ struct AdamRule : MovingRule {
         keep(hn::Set(D(), rule.keep)) {}
   template <class V>
   HWY_INLINE void Step(V g, V& x, V& first, V& second) const {
-    first = N::MulAdd(rate1, hn::Sub(g, first), first);
-    second = N::MulAdd(rate2, N::MulSub(g, g, second), second);
+    first = N::Flush(N::MulAdd(rate1, hn::Sub(g, first), first));
+    second = N::Flush(N::MulAdd(rate2, N::MulSub(g, g, second), second));
     const V root = hn::Add(hn::Sqrt(second), epsilon);
     x = N::MulSub(keep, x, hn::Div(hn::Mul(step, first), root));
   }
@@ -112,10 +112,10 @@ struct RmsPropRule : MovingRule {
         epsilon(hn::Set(D(), rule.epsilon)) {}
   template <class V>
   HWY_INLINE void Step(V g, V& x, V& first, V& second) const {
-    second = N::MulAdd(rate2, hn::Mul(g, g), hn::Mul(beta2, second));
+    second = N::Flush(N::MulAdd(rate2, hn::Mul(g, g), hn::Mul(beta2, second)));
     const V move = hn::Div(hn::Mul(step, g), hn::Sqrt(hn::Add(second, epsilon)));
     if constexpr (kMomentum) {
-      first = hn::Sub(hn::Mul(decay, first), move);
+      first = N::Flush(hn::Sub(hn::Mul(decay, first), move));
       x = hn::Add(x, first);
     } else {
       x = hn::Sub(x, move);

@@ -1,14 +1,18 @@
-// Makes the calling thread treat denormal numbers as zero for the life of the object.
+// Makes the calling thread treat denormal numbers as zero for the life of the object; or, for
+// portable numerics, keep them as every machine can.
 //
 // The moments of weights that get no gradient (dead units, pixels that are always black) decay into
 // denormals and, rounded to nearest, stay there; every operation on them then costs some CPUs a
 // hundred times the usual. No result that matters is that small.
 //
 // Thread: the mode belongs to the thread; nests; must end on the thread where it began.
-// Determinism: the same on every x86-64 level and on arm64; elsewhere (WebAssembly) denormals stay.
+// Determinism: WebAssembly always keeps denormals, and arm64 rounds before it flushes, x86-64 after:
+// so portable numerics keep them, and update rules set state that would be denormal to zero.
 #pragma once
 
 #include <cstdint>
+
+#include "covey/tensor/numerics.h"
 
 #if defined(__SSE__)
 #include <xmmintrin.h>
@@ -18,10 +22,17 @@ namespace covey::tensor {
 
 class FlushDenormals {
  public:
-  FlushDenormals() : before_(Read()) { Write(before_ | kFlush); }
+  explicit FlushDenormals(Numerics numerics = Numerics::kFast) : before_(Read()) {
+    Write(numerics == Numerics::kFast ? before_ | kFlush : before_ & ~kFlush);
+  }
   ~FlushDenormals() { Write(before_); }
   FlushDenormals(const FlushDenormals&) = delete;
   FlushDenormals& operator=(const FlushDenormals&) = delete;
+
+  // Returns: the numerics whose mode the calling thread is in, for another thread to follow.
+  static Numerics Current() {
+    return (Read() & kFlush) == kFlush ? Numerics::kFast : Numerics::kPortable;
+  }
 
  private:
 #if defined(__SSE__)

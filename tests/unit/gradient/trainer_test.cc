@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -233,19 +234,43 @@ TEST(Trainer, MomentsDoNotStayDenormal) {
     Dataset::Memory black{.shape = {20}, .rows = {}, .labels = {0, 1, 0, 1}, .classes = 4};
     black.rows.assign(4 * 20, 0);
     const Dataset dataset = Dataset::FromMemory(std::move(black));
-    const nn::ModelSpec spec = Model(20, 9, 4);
-    Trainer trainer(spec, {}, 4);
-    tensor::FlatVector x = Start(spec);
-    const auto state = trainer.optimizer().state();
-    for (float& m : state[0].values) m = 1e-39f;
-    for (float& v : state[1].values) v = 1e-39f;
-    trainer.Step(x.view(), dataset, Rows(0, 4));
-    for (std::size_t i = 0; i < 9 * 20; ++i) {  // weights of the first layer: their inputs are 0
-      ASSERT_EQ(state[0].values[i], 0.0f);
-      ASSERT_EQ(state[1].values[i], 0.0f);
+    for (const auto numerics : {tensor::Numerics::kFast, tensor::Numerics::kPortable}) {
+      nn::ModelSpec spec = Model(20, 9, 4);
+      spec.numerics = numerics;
+      Trainer trainer(spec, {}, 4);
+      tensor::FlatVector x = Start(spec);
+      const auto state = trainer.optimizer().state();
+      for (float& m : state[0].values) m = 1e-39f;
+      for (float& v : state[1].values) v = 1e-39f;
+      trainer.Step(x.view(), dataset, Rows(0, 4));
+      for (std::size_t i = 0; i < 9 * 20; ++i) {  // weights of the first layer: their inputs are 0
+        ASSERT_EQ(state[0].values[i], 0.0f);
+        ASSERT_EQ(state[1].values[i], 0.0f);
+      }
     }
     volatile float denormal = 1e-39f;
     EXPECT_GT(denormal * 0.5f, 0.0f) << "the mode of the thread is given back";
+  });
+}
+
+// WebAssembly keeps denormals, so portable numerics must everywhere: plain descent by a rate so
+// small that a step is denormal still moves a weight of zero.
+TEST(Trainer, PortableNumericsKeepDenormals) {
+  AtEveryLevel([] {
+    const Dataset dataset = Stripes(4, 20, 4);
+    optim::Settings settings{.kind = optim::Settings::Kind::kSgd, .learning_rate = 1e-38f};
+    const auto moved = [&](tensor::Numerics numerics) {
+      nn::ModelSpec spec = Model(20, 9, 4);
+      spec.numerics = numerics;
+      Trainer trainer(spec, settings, 4);
+      tensor::FlatVector x(nn::LayoutOf(spec).size());
+      trainer.Step(x.view(), dataset, Rows(0, 4));
+      bool any = false;
+      for (const float value : x.view()) any = any || std::bit_cast<std::uint32_t>(value) << 1 != 0;
+      return any;
+    };
+    EXPECT_TRUE(moved(tensor::Numerics::kPortable));
+    EXPECT_FALSE(moved(tensor::Numerics::kFast));
   });
 }
 

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
+#include "covey/tensor/flush_denormals.h"
 #include "covey/tensor/small_mlp.h"
 
 namespace covey::gradient {
@@ -67,6 +69,21 @@ TEST(Workers, OneKeepsToTheCaller) {
   });
   EXPECT_EQ(parts.size(), 30u);
   EXPECT_EQ(workers.width(), 2u) << "scratch stays as large as it was";
+}
+
+// What one thread flushes to zero, all do: else the bits of a step would depend on who did a part.
+TEST(Workers, FollowTheCallersTreatmentOfDenormals) {
+  Workers workers(3);
+  for (const auto numerics : {tensor::Numerics::kFast, tensor::Numerics::kPortable}) {
+    const tensor::FlushDenormals guard(numerics);
+    std::vector<float> halves(2000);
+    workers.Run(halves.size(), [&](std::size_t part) {
+      volatile float denormal = 1e-39f;
+      halves[part] = denormal * 0.5f;
+    });
+    const std::uint32_t wanted = numerics == tensor::Numerics::kFast ? 0 : 0x000571cc;
+    for (const float half : halves) ASSERT_EQ(std::bit_cast<std::uint32_t>(half), wanted);
+  }
 }
 
 TEST(Workers, EndWhileAsleepOrJustStarted) {
