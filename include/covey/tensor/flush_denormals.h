@@ -6,8 +6,8 @@
 // hundred times the usual. No result that matters is that small.
 //
 // Thread: the mode belongs to the thread; nests; must end on the thread where it began.
-// Determinism: WebAssembly always keeps denormals, and arm64 rounds before it flushes, x86-64 after:
-// so portable numerics keep them, and update rules set state that would be denormal to zero.
+// Determinism: WebAssembly always keeps denormals, and arm64 tells them before rounding, x86-64
+// after: so portable numerics keep them, and update rules set state that became denormal to zero.
 #pragma once
 
 #include <cstdint>
