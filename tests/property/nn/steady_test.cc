@@ -46,6 +46,7 @@ std::vector<ModelSpec> Models() {
 }
 
 TEST(SteadyNetwork, NoStepAllocates) {
+  if (!test::kCountsAllocations) GTEST_SKIP() << "ThreadSanitizer has an operator new of its own";
   for (ModelSpec spec : Models()) {
     for (const auto numerics : {tensor::Numerics::kFast, tensor::Numerics::kPortable}) {
       spec.numerics = numerics;

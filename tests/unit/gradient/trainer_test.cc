@@ -2,47 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <new>
 #include <vector>
 
 #include "covey/base/random.h"
 #include "covey/gradient/evaluator.h"
 #include "covey/nn/reference.h"
+#include "support/count_allocations.h"
 #include "support/levels.h"
-
-namespace {
-std::atomic<std::size_t> g_allocations{0};  // tests of threads share this program
-}  // namespace
-
-// g++ pairs an inlined malloc with the operator delete below and calls it a mismatch.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-#endif
-
-// Counts every allocation of this program: a steady training step must make none.
-void* operator new(std::size_t size) {
-  ++g_allocations;
-  void* memory = std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  ++g_allocations;
-  const auto unit = static_cast<std::size_t>(alignment);
-  void* memory = std::aligned_alloc(unit, (size + unit - 1) / unit * unit);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace covey::gradient {
 namespace {
@@ -163,6 +133,7 @@ TEST(Trainer, EveryOptimizerLearns) {
 }
 
 TEST(Trainer, SteadyStepAllocatesNothing) {
+  if (!test::kCountsAllocations) GTEST_SKIP() << "ThreadSanitizer has an operator new of its own";
   const Dataset dataset = Stripes(64, 20, 4);
   const nn::ModelSpec spec = Model(20, 9, 4);
   for (const Kind kind : {Kind::kSgd, Kind::kAdam, Kind::kQuasiGlobal}) {
@@ -172,18 +143,18 @@ TEST(Trainer, SteadyStepAllocatesNothing) {
     tensor::FlatVector gradient(x.size());
     const auto rows = Rows(0, 32);
     trainer.Step(x.view(), dataset, rows);
-    const std::size_t before = g_allocations;
+    const std::size_t before = test::allocations;
     for (int i = 0; i < 5; ++i) {
       trainer.Step(x.view(), dataset, rows);
       trainer.Gradient(x.view(), dataset, rows, gradient.view());
       trainer.optimizer().Mixed(x.view());
       evaluator.Run(x.view(), dataset, rows);
     }
-    EXPECT_EQ(g_allocations, before) << optim::Name(kind);
+    EXPECT_EQ(test::allocations, before) << optim::Name(kind);
   }
-  const std::size_t before = g_allocations;
+  const std::size_t before = test::allocations;
   ::operator delete(::operator new(1));  // a new-expression could be optimised away
-  EXPECT_EQ(g_allocations, before + 1) << "the counter works";
+  EXPECT_EQ(test::allocations, before + 1) << "the counter works";
 }
 
 TEST(Trainer, ABatchWithoutFiniteLossChangesNothing) {
