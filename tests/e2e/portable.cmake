@@ -5,7 +5,7 @@ add_executable(portable_train ${CMAKE_CURRENT_SOURCE_DIR}/portable/train.cc)
 target_link_libraries(portable_train PRIVATE covey_options covey_nn covey_optim)
 add_test(NAME e2e_portable_native COMMAND portable_train)
 set_tests_properties(e2e_portable_native PROPERTIES
-  LABELS "e2e;sanitizer" TIMEOUT 300 ENVIRONMENT "${COVEY_TEST_ENVIRONMENT}")
+  LABELS "e2e;memory" TIMEOUT 300 ENVIRONMENT "${COVEY_TEST_ENVIRONMENT}")
 
 set(portable_flags -std=c++20 -O2 -ffp-contract=off -fno-exceptions -fno-rtti -DNDEBUG)
 
