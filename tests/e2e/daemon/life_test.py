@@ -187,9 +187,9 @@ class Fleet(FleetTest):
                                       s["traffic"]["weights_sent"],
                                       s["traffic"]["deltas_sent"]) >= 5)
             self.assertEqual([peer["state"] for peer in status["peers"]], ["up"])
-            # Rounds of microseconds overtake answers, which then find a full queue, an exchange that
-            # is no longer pending, or one that was given up; a peer that breaks a rule is something
-            # else.
+            # Rounds of microseconds overtake answers, which then find a full queue, an exchange
+            # that is no longer pending, or one that was given up; a peer that breaks a rule is
+            # something else.
             self.assertLessEqual(set(status["rejects"]),
                                  {"fifo_refused_deltas", "core_not_pending", "unsolicited"})
         self.assertEqual(b.stop()[0], 0)
