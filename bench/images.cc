@@ -87,9 +87,9 @@ bool Learn(const Options& options, const Dataset& train, const Dataset& test) {
     const auto result = evaluator.Run(x.view(), test, all);
     std::printf(
         "epoch %3d  loss %.4f  test loss %.4f  accuracy %.4f  %.0f samples per CPU second\n", epoch,
-        loss / samples, result.loss, result.accuracy, samples / seconds);
+        loss / samples, result.loss, *result.accuracy, samples / seconds);
     std::fflush(stdout);
-    if (result.accuracy >= options.until) return true;
+    if (*result.accuracy >= options.until) return true;
   }
   return false;
 }

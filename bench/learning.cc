@@ -65,7 +65,7 @@ std::vector<double> Train(const Dataset& train, const Dataset& test, std::uint64
       trainer.Step(x.view(), train, std::span(order).subspan(at, count));
     }
     if (epoch == epochs[accuracies.size()]) {
-      accuracies.push_back(evaluator.Run(x.view(), test, all).accuracy);
+      accuracies.push_back(*evaluator.Run(x.view(), test, all).accuracy);
     }
   }
   return accuracies;

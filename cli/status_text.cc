@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,8 @@ namespace covey {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostClassesShown = 12;  // more don't fit on a screen
 
 std::string Fixed(double value, int digits) {
   char text[64];
@@ -37,9 +40,24 @@ std::string Age(double seconds) {
   return Fixed(seconds / 86400, 0) + "d";
 }
 
+// "accuracy 0.9000, loss 0.1000"; what does not apply is left out.
+std::string FiguresText(double loss, const std::optional<double>& accuracy,
+                        const api::Metrics& metrics) {
+  std::string text;
+  const auto add = [&text](const char* name, const std::optional<double>& figure) {
+    if (figure) text += (text.empty() ? "" : ", ") + std::string(name) + ' ' + Fixed(*figure, 4);
+  };
+  add("accuracy", accuracy);
+  add("top 5", metrics.top5);
+  add("loss", loss);
+  add("MAE", metrics.mean_absolute_error);
+  add("R2", metrics.r2);
+  return text;
+}
+
 std::string Text(const api::Evaluation& evaluation) {
-  return "accuracy " + Fixed(evaluation.accuracy, 4) + ", loss " + Fixed(evaluation.loss, 4) +
-         " at epoch " + Fixed(evaluation.epoch, 2);
+  return FiguresText(evaluation.loss, evaluation.accuracy, evaluation.metrics) + " at epoch " +
+         Fixed(evaluation.epoch, 2);
 }
 
 using Lines = std::vector<std::pair<std::string, std::string>>;
@@ -77,25 +95,52 @@ void AddTraffic(const api::NodeStatus& status, Lines& lines) {
   if (!rejects.empty()) lines.emplace_back("rejected", rejects);
 }
 
+void Put(Json& json, const std::string& name, const std::optional<double>& figure) {
+  if (figure) json[name] = *figure;
+}
+
+void Put(Json& json, const std::string& prefix, const api::Metrics& metrics) {
+  Put(json, prefix + "top5_accuracy", metrics.top5);
+  Put(json, prefix + "mean_squared_error", metrics.mean_squared_error);
+  Put(json, prefix + "mean_absolute_error", metrics.mean_absolute_error);
+  Put(json, prefix + "r2", metrics.r2);
+}
+
 Json ToJson(const api::Evaluation& evaluation) {
-  return {{"epoch", evaluation.epoch},
-          {"batches", evaluation.batches},
-          {"loss", evaluation.loss},
-          {"accuracy", evaluation.accuracy},
-          {"time_ns", evaluation.time_ns}};
+  Json json = {
+      {"epoch", evaluation.epoch}, {"batches", evaluation.batches}, {"loss", evaluation.loss}};
+  Put(json, "accuracy", evaluation.accuracy);
+  Put(json, "", evaluation.metrics);
+  json["time_ns"] = evaluation.time_ns;
+  return json;
 }
 
 Json ToJson(const api::Score& score) {
   Json json = {{"epoch", score.epoch}};
-  if (score.validation_loss) json["validation_loss"] = *score.validation_loss;
-  if (score.validation_accuracy) json["validation_accuracy"] = *score.validation_accuracy;
-  if (score.test_loss) json["test_loss"] = *score.test_loss;
-  if (score.test_accuracy) json["test_accuracy"] = *score.test_accuracy;
+  Put(json, "validation_loss", score.validation_loss);
+  Put(json, "validation_accuracy", score.validation_accuracy);
+  Put(json, "validation_", score.validation_metrics);
+  Put(json, "test_loss", score.test_loss);
+  Put(json, "test_accuracy", score.test_accuracy);
+  Put(json, "test_", score.test_metrics);
   return json;
 }
 
+// Returns: how many classes the confusion has.
+std::size_t Classes(const api::FinalResults& results) {
+  return static_cast<std::size_t>(
+      std::lround(std::sqrt(static_cast<double>(results.confusion.size()))));
+}
+
 Json ToJson(const api::FinalResults& results) {
-  return {{"best", ToJson(results.best)}, {"last", ToJson(results.last)}};
+  Json json = {{"best", ToJson(results.best)}, {"last", ToJson(results.last)}};
+  const std::size_t classes = Classes(results);
+  for (std::size_t label = 0; label < classes; ++label) {
+    const auto row = results.confusion.begin() + static_cast<std::ptrdiff_t>(label * classes);
+    json["confusion"].push_back(
+        std::vector<std::uint32_t>(row, row + static_cast<std::ptrdiff_t>(classes)));
+  }
+  return json;
 }
 
 Json ToJson(const api::Traffic& traffic) {
@@ -130,14 +175,34 @@ std::string Dump(const Json& json) {
 
 std::string Text(const char* name, const api::Score& score) {
   std::string text = std::string(name) + " model (epoch " + Fixed(score.epoch, 2) + "):";
-  const auto add = [&text](const char* set, std::optional<double> accuracy,
-                           std::optional<double> loss) {
-    if (!accuracy || !loss) return;
-    text +=
-        std::string("  ") + set + " accuracy " + Fixed(*accuracy, 4) + ", loss " + Fixed(*loss, 4);
+  if (score.validation_loss) {
+    text += "  validation " + FiguresText(*score.validation_loss, score.validation_accuracy,
+                                          score.validation_metrics);
+  }
+  if (score.test_loss) {
+    text += "  test " + FiguresText(*score.test_loss, score.test_accuracy, score.test_metrics);
+  }
+  return text + '\n';
+}
+
+// Rows: what samples are. Columns: what the best model took them for.
+std::string ConfusionText(const api::FinalResults& results) {
+  const std::size_t classes = Classes(results);
+  if (classes == 0 || classes > kMostClassesShown) return "";
+  std::size_t width = 5;
+  for (const std::uint32_t count : results.confusion) {
+    width = std::max(width, std::to_string(count).size() + 2);
+  }
+  const auto cell = [width](std::size_t value) {
+    const std::string number = std::to_string(value);
+    return std::string(width - number.size(), ' ') + number;
   };
-  add("validation", score.validation_accuracy, score.validation_loss);
-  add("test", score.test_accuracy, score.test_loss);
+  std::string text = "label, taken for:\n     ";
+  for (std::size_t c = 0; c < classes; ++c) text += cell(c);
+  for (std::size_t label = 0; label < classes; ++label) {
+    text += "\n" + cell(label).substr(width - 5);
+    for (std::size_t c = 0; c < classes; ++c) text += cell(results.confusion[label * classes + c]);
+  }
   return text + '\n';
 }
 
@@ -225,7 +290,7 @@ std::string StatusJson(const api::NodeStatus& status) {
 }
 
 std::string FinalText(const api::FinalResults& results) {
-  return Text("best", results.best) + Text("last", results.last);
+  return Text("best", results.best) + Text("last", results.last) + ConfusionText(results);
 }
 
 std::string FinalJson(const api::FinalResults& results) {

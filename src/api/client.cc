@@ -93,13 +93,13 @@ const std::string& Client::socket() const { return state_->path; }
 
 Result<std::optional<std::variant<Reply, Event>>> Client::State::Receive(
     Clock::time_point deadline) {
-  using Nothing = std::optional<std::variant<Reply, Event>>;
+  using Received = std::optional<std::variant<Reply, Event>>;
   while (true) {
     const auto left = std::clamp<Duration>(deadline - Clock::now(), Duration::zero(), kLongestWait);
     zmq::pollitem_t item{dealer.handle(), 0, ZMQ_POLLIN, 0};
     const auto wait = std::chrono::ceil<std::chrono::milliseconds>(left);
     const int ready = ::zmq_poll(&item, 1, static_cast<long>(wait.count()));
-    if (ready <= 0 && left == Duration::zero()) return Nothing();
+    if (ready <= 0 && left == Duration::zero()) return Received();
     if (ready <= 0) continue;
     zmq::message_t message;
     if (!dealer.recv(message, zmq::recv_flags::dontwait)) continue;
@@ -110,7 +110,7 @@ Result<std::optional<std::variant<Reply, Event>>> Client::State::Receive(
     }
     auto answer = DecodeAnswer(message.to_string_view());
     if (!answer) return tl::unexpected(answer.error());
-    return Nothing(std::move(*answer));
+    return Result<Received>(tl::in_place, std::move(*answer));
   }
 }
 

@@ -16,25 +16,36 @@ tl::unexpected<Error> Unreadable(std::string what) {
 
 // --- structs to protobuf ---
 
+void Put(const Metrics& from, v1::ApiMetrics* to) {
+  if (from.top5) to->set_top5(*from.top5);
+  if (from.mean_squared_error) to->set_mean_squared_error(*from.mean_squared_error);
+  if (from.mean_absolute_error) to->set_mean_absolute_error(*from.mean_absolute_error);
+  if (from.r2) to->set_r2(*from.r2);
+}
+
 void Put(const Score& from, v1::ApiScore* to) {
   to->set_epoch(from.epoch);
   if (from.validation_loss) to->set_validation_loss(*from.validation_loss);
   if (from.validation_accuracy) to->set_validation_accuracy(*from.validation_accuracy);
   if (from.test_loss) to->set_test_loss(*from.test_loss);
   if (from.test_accuracy) to->set_test_accuracy(*from.test_accuracy);
+  Put(from.validation_metrics, to->mutable_validation_metrics());
+  Put(from.test_metrics, to->mutable_test_metrics());
 }
 
 void Put(const FinalResults& from, v1::ApiFinal* to) {
   Put(from.best, to->mutable_best());
   Put(from.last, to->mutable_last());
+  for (const std::uint32_t count : from.confusion) to->add_confusion(count);
 }
 
 void Put(const Evaluation& from, v1::ApiEvaluation* to) {
   to->set_epoch(from.epoch);
   to->set_batches(from.batches);
   to->set_loss(from.loss);
-  to->set_accuracy(from.accuracy);
+  if (from.accuracy) to->set_accuracy(*from.accuracy);
   to->set_time_ns(from.time_ns);
+  Put(from.metrics, to->mutable_metrics());
 }
 
 void Put(const Traffic& from, v1::ApiTraffic* to) {
@@ -121,6 +132,15 @@ Result<State> ToState(v1::ApiState state) {
   return static_cast<State>(state);
 }
 
+Metrics ToMetrics(const v1::ApiMetrics& from) {
+  Metrics to;
+  if (from.has_top5()) to.top5 = from.top5();
+  if (from.has_mean_squared_error()) to.mean_squared_error = from.mean_squared_error();
+  if (from.has_mean_absolute_error()) to.mean_absolute_error = from.mean_absolute_error();
+  if (from.has_r2()) to.r2 = from.r2();
+  return to;
+}
+
 Score ToScore(const v1::ApiScore& from) {
   Score to;
   to.epoch = from.epoch();
@@ -128,15 +148,26 @@ Score ToScore(const v1::ApiScore& from) {
   if (from.has_validation_accuracy()) to.validation_accuracy = from.validation_accuracy();
   if (from.has_test_loss()) to.test_loss = from.test_loss();
   if (from.has_test_accuracy()) to.test_accuracy = from.test_accuracy();
+  to.validation_metrics = ToMetrics(from.validation_metrics());
+  to.test_metrics = ToMetrics(from.test_metrics());
   return to;
 }
 
 FinalResults ToFinal(const v1::ApiFinal& from) {
-  return {ToScore(from.best()), ToScore(from.last())};
+  return {ToScore(from.best()),
+          ToScore(from.last()),
+          {from.confusion().begin(), from.confusion().end()}};
 }
 
 Evaluation ToEvaluation(const v1::ApiEvaluation& from) {
-  return {from.epoch(), from.batches(), from.loss(), from.accuracy(), from.time_ns()};
+  Evaluation to;
+  to.epoch = from.epoch();
+  to.batches = from.batches();
+  to.loss = from.loss();
+  if (from.has_accuracy()) to.accuracy = from.accuracy();
+  to.time_ns = from.time_ns();
+  to.metrics = ToMetrics(from.metrics());
+  return to;
 }
 
 Traffic ToTraffic(const v1::ApiTraffic& from) {

@@ -8,16 +8,29 @@
 namespace covey::control {
 namespace {
 
+api::Metrics ToMetrics(const gradient::Evaluation& evaluation) {
+  api::Metrics to;
+  to.top5 = evaluation.top5;
+  if (evaluation.errors) {
+    to.mean_squared_error = evaluation.errors->mean_squared;
+    to.mean_absolute_error = evaluation.errors->mean_absolute;
+    to.r2 = evaluation.errors->r2;
+  }
+  return to;
+}
+
 api::Score ToScore(const learner::Score& score, const std::optional<gradient::Evaluation>& test) {
   api::Score to;
   to.epoch = score.epoch;
   if (score.validation.samples > 0) {
     to.validation_loss = score.validation.loss;
     to.validation_accuracy = score.validation.accuracy;
+    to.validation_metrics = ToMetrics(score.validation);
   }
   if (test) {
     to.test_loss = test->loss;
     to.test_accuracy = test->accuracy;
+    to.test_metrics = ToMetrics(*test);
   }
   return to;
 }
@@ -119,11 +132,17 @@ api::State ToState(node::Stage stage) {
 }
 
 api::Evaluation ToEvaluation(const learner::Score& score, std::uint64_t time_ns) {
-  return {score.epoch, score.batches, score.validation.loss, score.validation.accuracy, time_ns};
+  return {score.epoch,
+          score.batches,
+          score.validation.loss,
+          score.validation.accuracy,
+          time_ns,
+          ToMetrics(score.validation)};
 }
 
 api::FinalResults ToFinal(const learner::FinalScores& scores) {
-  return {ToScore(scores.best, scores.best_test), ToScore(scores.last, scores.last_test)};
+  return {ToScore(scores.best, scores.best_test), ToScore(scores.last, scores.last_test),
+          scores.confusion.counts};
 }
 
 void Fill(const node::Report& report, const setup::Assembly& assembly, const ToMonotonic& monotonic,

@@ -20,7 +20,8 @@ struct Totals {
   std::uint64_t samples = 0;
   Traffic traffic;
   std::size_t evaluated = 0;
-  double accuracy = 0, low = 1, high = 0;
+  bool accuracy = false;  // what the next three are: accuracies, or else losses
+  double mean = 0, low = 0, high = 0;
   std::string states;  // "3 starting, 5 training"; only what differs from "training"
 };
 
@@ -46,14 +47,16 @@ Totals Sum(const BoardGroup& group) {
     totals.fraction += node.progress.fraction;
     totals.epochs += node.progress.epochs;
     if (!node.validation) continue;
+    totals.accuracy = node.validation->accuracy.has_value();
+    const double figure = node.validation->accuracy.value_or(node.validation->loss);
+    totals.mean += figure;
+    totals.low = totals.evaluated == 0 ? figure : std::min(totals.low, figure);
+    totals.high = totals.evaluated == 0 ? figure : std::max(totals.high, figure);
     ++totals.evaluated;
-    totals.accuracy += node.validation->accuracy;
-    totals.low = std::min(totals.low, node.validation->accuracy);
-    totals.high = std::max(totals.high, node.validation->accuracy);
   }
   totals.fraction /= std::max(alive, 1.0);
   totals.epochs /= std::max(alive, 1.0);
-  totals.accuracy /= std::max(static_cast<double>(totals.evaluated), 1.0);
+  totals.mean /= std::max(static_cast<double>(totals.evaluated), 1.0);
   totals.states = States(group);
   return totals;
 }
@@ -137,7 +140,8 @@ void PutNodes(std::vector<std::string>& lines, const BoardGroup& group, std::siz
     const BoardNode& node = group.nodes[i];
     std::string value = node.progress.state;
     if (node.progress.state != "died" && node.validation) {
-      value = Fixed(node.validation->accuracy * 100, 1) + " %";
+      const Score& score = *node.validation;
+      value = score.accuracy ? Fixed(*score.accuracy * 100, 1) + " %" : Fixed(score.loss, 4);
     }
     row += (row.empty() ? "    " : "") + PadLeft(std::to_string(i), 3) + ' ' +
            PadRight(Cut(value, kCell - 5), kCell - 4);
@@ -194,7 +198,9 @@ std::string Board::Line(double now) const {
     const Totals totals = Sum(group);
     line += "  " + std::string(Name(name)) + ' ' + Percent(totals.fraction, 0) + ", " +
             Epochs(totals, total_epochs_);
-    if (totals.evaluated > 0) line += ", accuracy " + Fixed(totals.accuracy, 4);
+    if (totals.evaluated > 0) {
+      line += (totals.accuracy ? ", accuracy " : ", loss ") + Fixed(totals.mean, 4);
+    }
     if (totals.evaluated > 1) {
       line += " (" + Fixed(totals.low, 4) + " to " + Fixed(totals.high, 4) + ')';
     }
@@ -227,9 +233,11 @@ std::vector<std::string> Board::Screen(double now, const Style& style) const {
     lines.push_back(Paint(Cut(head, style.width), Code(name), style.color));
     std::string detail = "    ";
     if (totals.evaluated > 0) {
-      detail += "accuracy " + Percent(totals.accuracy);
+      const bool percent = totals.accuracy;
+      detail += percent ? "accuracy " + Percent(totals.mean) : "loss " + Fixed(totals.mean, 4);
       if (totals.evaluated > 1) {
-        detail += ", " + Fixed(totals.low * 100, 2) + " to " + Percent(totals.high);
+        detail += ", " + (percent ? Fixed(totals.low * 100, 2) + " to " + Percent(totals.high)
+                                  : Fixed(totals.low, 4) + " to " + Fixed(totals.high, 4));
       }
       detail += "   ";
     }

@@ -36,16 +36,21 @@ std::optional<PeerKey> FindKey(std::string_view line) {
   return std::nullopt;
 }
 
-std::optional<Score> Pair(const std::optional<double>& loss,
-                          const std::optional<double>& accuracy) {
-  if (!loss || !accuracy) return std::nullopt;
-  return Score{*loss, *accuracy};
+std::optional<Score> ToScore(const std::optional<double>& loss,
+                             const std::optional<double>& accuracy, const api::Metrics& metrics) {
+  if (!loss) return std::nullopt;
+  return Score{.loss = *loss,
+               .accuracy = accuracy,
+               .r2 = metrics.r2,
+               .mean_absolute_error = metrics.mean_absolute_error};
 }
 
 std::optional<Selected> Select(const api::Score& score) {
-  const Selected selected{.epoch = score.epoch,
-                          .validation = Pair(score.validation_loss, score.validation_accuracy),
-                          .test = Pair(score.test_loss, score.test_accuracy)};
+  const Selected selected{
+      .epoch = score.epoch,
+      .validation =
+          ToScore(score.validation_loss, score.validation_accuracy, score.validation_metrics),
+      .test = ToScore(score.test_loss, score.test_accuracy, score.test_metrics)};
   if (!selected.validation && !selected.test) return std::nullopt;
   return selected;
 }
@@ -65,7 +70,7 @@ std::optional<Selected> BestOf(const std::vector<Point>& curve) {
   if (curve.empty()) return std::nullopt;
   const auto best = std::max_element(
       curve.begin(), curve.end(),
-      [](const Point& a, const Point& b) { return a.validation.accuracy < b.validation.accuracy; });
+      [](const Point& a, const Point& b) { return IsBetter(b.validation, a.validation); });
   return Selected{.epoch = best->epoch, .validation = best->validation, .test = std::nullopt};
 }
 
@@ -193,9 +198,10 @@ void DaemonProcess::Take(const api::Event& event, Observer& observer) {
     case api::Event::Kind::kEvaluated: {
       const api::Evaluation& evaluation = event.evaluation;
       const std::uint64_t time = std::max(evaluation.time_ns, clock_start_);
-      const Point point{.epoch = evaluation.epoch,
-                        .seconds = static_cast<double>(time - clock_start_) * 1e-9,
-                        .validation = {evaluation.loss, evaluation.accuracy}};
+      const Point point{
+          .epoch = evaluation.epoch,
+          .seconds = static_cast<double>(time - clock_start_) * 1e-9,
+          .validation = *ToScore(evaluation.loss, evaluation.accuracy, evaluation.metrics)};
       curve_.push_back(point);
       observer.Evaluated(Group::kConsensus, index_, point);
       break;

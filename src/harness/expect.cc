@@ -44,7 +44,7 @@ std::vector<Verdict> Judge(const config::Expect& expect, const Outcome& outcome)
   const std::optional<double> accuracy = BestAccuracy(consensus);
   const std::optional<double> isolated = BestAccuracy(Figures(outcome, Group::kIsolated));
   std::optional<double> worst;
-  if (consensus) worst = consensus->accuracy_min;
+  if (consensus && accuracy) worst = consensus->quality_min;
   std::optional<double> gain;
   if (accuracy && isolated) gain = *accuracy - *isolated;
   std::optional<double> rate;

@@ -15,9 +15,9 @@ std::string Figure(const std::optional<double>& value) {
   return value ? Figure(*value) : PadLeft("-", 9);
 }
 
-std::optional<double> Accuracy(const std::optional<Score>& score) {
+std::optional<double> QualityOf(const std::optional<Score>& score) {
   if (!score) return std::nullopt;
-  return score->accuracy;
+  return score->quality();
 }
 
 std::string GroupRow(const Outcome& outcome, Group group) {
@@ -25,14 +25,14 @@ std::string GroupRow(const Outcome& outcome, Group group) {
   if (!figures) return "";
   const auto test = [&figures](const Score& score) -> std::optional<double> {
     if (!figures->on_test_set) return std::nullopt;
-    return score.accuracy;
+    return score.quality();
   };
   return "  " + PadRight(Name(group), 11) + PadLeft(std::to_string(figures->nodes), 6) +
          Figure(test(figures->best)) +
-         Figure(figures->nodes > 1 ? std::optional(figures->accuracy_min) : std::nullopt) +
-         Figure(Accuracy(figures->best_validation)) + Figure(figures->best.loss) +
+         Figure(figures->nodes > 1 ? figures->quality_min : std::nullopt) +
+         Figure(QualityOf(figures->best_validation)) + Figure(figures->best.loss) +
          PadLeft(Fixed(figures->best_epoch, 1), 8) + "  |" + Figure(test(figures->last)) +
-         Figure(Accuracy(figures->last_validation)) + PadLeft(Fixed(figures->last_epoch, 1), 8) +
+         Figure(QualityOf(figures->last_validation)) + PadLeft(Fixed(figures->last_epoch, 1), 8) +
          '\n';
 }
 
@@ -48,8 +48,8 @@ std::string Differences(const Outcome& outcome) {
   if (!consensus) return text;
   for (const Group group : {Group::kIsolated, Group::kMonolithic}) {
     const std::optional<GroupFigures> control = Figures(outcome, group);
-    if (!control) continue;
-    const double points = (consensus->best.accuracy - control->best.accuracy) * 100;
+    if (!control || !consensus->best.accuracy || !control->best.accuracy) continue;
+    const double points = (*consensus->best.accuracy - *control->best.accuracy) * 100;
     text += (text.empty() ? "" : ", ") + std::string(points >= 0 ? "+" : "") + Fixed(points, 2) +
             " points against " + std::string(Name(group));
   }
@@ -69,6 +69,8 @@ std::string FinalTable(const Outcome& outcome, const std::vector<Verdict>& verdi
     rows += GroupRow(outcome, group);
   }
   if (!rows.empty()) {
+    const std::optional<GroupFigures> figures = Figures(outcome, Group::kConsensus);
+    if (figures && !figures->best.accuracy) text += "  regression: figures are R2\n";
     text +=
         "                        best                                          |  last\n"
         "              nodes     test    worst  validat.    loss   epoch  |     test validat."

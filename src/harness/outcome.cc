@@ -8,14 +8,32 @@
 namespace covey::harness {
 namespace {
 
-void Add(Score& sum, const Score& score) {
-  sum.loss += score.loss;
-  sum.accuracy += score.accuracy;
+using Maybe = std::optional<double>;
+
+// Returns: f of the losses and of every figure that both have.
+template <class Function>
+Score Combine(const Score& a, const Score& b, Function f) {
+  const auto both = [&f](const Maybe& left, const Maybe& right) -> Maybe {
+    if (!left || !right) return std::nullopt;
+    return f(*left, *right);
+  };
+  return {.loss = f(a.loss, b.loss),
+          .accuracy = both(a.accuracy, b.accuracy),
+          .r2 = both(a.r2, b.r2),
+          .mean_absolute_error = both(a.mean_absolute_error, b.mean_absolute_error)};
 }
 
-void Divide(Score& sum, double by) {
-  sum.loss /= by;
-  sum.accuracy /= by;
+double Least(double a, double b) { return std::min(a, b); }
+double Most(double a, double b) { return std::max(a, b); }
+
+// Requires: at least one.
+Score Mean(const std::vector<Score>& scores) {
+  Score sum = scores.front();
+  for (std::size_t i = 1; i < scores.size(); ++i) {
+    sum = Combine(sum, scores[i], [](double a, double b) { return a + b; });
+  }
+  const auto count = static_cast<double>(scores.size());
+  return Combine(sum, sum, [count](double a, double) { return a / count; });
 }
 
 bool HasFigures(const NodeOutcome& node) { return node.best && node.last; }
@@ -23,14 +41,13 @@ bool HasFigures(const NodeOutcome& node) { return node.best && node.last; }
 // Absent unless all nodes have one.
 std::optional<Score> MeanValidation(const std::vector<const NodeOutcome*>& nodes,
                                     std::optional<Selected> NodeOutcome::*which) {
-  Score sum;
+  std::vector<Score> scores;
   for (const NodeOutcome* node : nodes) {
     const std::optional<Selected>& selected = node->*which;
     if (!selected->validation) return std::nullopt;
-    Add(sum, *selected->validation);
+    scores.push_back(*selected->validation);
   }
-  Divide(sum, static_cast<double>(nodes.size()));
-  return sum;
+  return Mean(scores);
 }
 
 // The node's validation score at `epoch`, or nothing outside of its curve.
@@ -48,8 +65,8 @@ std::optional<Score> At(const std::vector<Point>& curve, double epoch) {
   const Point& left = *(above - 1);
   const double width = right.epoch - left.epoch;
   const double t = width > 0 ? (epoch - left.epoch) / width : 1.0;
-  return Score{std::lerp(left.validation.loss, right.validation.loss, t),
-               std::lerp(left.validation.accuracy, right.validation.accuracy, t)};
+  return Combine(left.validation, right.validation,
+                 [t](double a, double b) { return std::lerp(a, b, t); });
 }
 
 // The epochs of all curves, thinned to at most `points`.
@@ -121,21 +138,27 @@ std::optional<GroupFigures> Figures(const Outcome& outcome, Group group) {
   if (nodes.empty()) return std::nullopt;
   GroupFigures figures;
   figures.nodes = nodes.size();
-  figures.accuracy_min = 1;
   figures.on_test_set = true;
+  std::vector<Score> best;
+  std::vector<Score> last;
   for (const NodeOutcome* node : nodes) {
-    Add(figures.best, node->best->reported());
-    Add(figures.last, node->last->reported());
+    best.push_back(node->best->reported());
+    last.push_back(node->last->reported());
     figures.best_epoch += node->best->epoch;
     figures.last_epoch += node->last->epoch;
-    const double accuracy = node->best->reported().accuracy;
-    figures.accuracy_min = std::min(figures.accuracy_min, accuracy);
-    figures.accuracy_max = std::max(figures.accuracy_max, accuracy);
     figures.on_test_set = figures.on_test_set && node->best->test && node->last->test;
   }
   const double count = static_cast<double>(nodes.size());
-  Divide(figures.best, count);
-  Divide(figures.last, count);
+  figures.best = Mean(best);
+  figures.last = Mean(last);
+  Score low = best.front();
+  Score high = best.front();
+  for (const Score& score : best) {
+    low = Combine(low, score, Least);
+    high = Combine(high, score, Most);
+  }
+  figures.quality_min = low.quality();
+  figures.quality_max = high.quality();
   figures.best_epoch /= count;
   figures.last_epoch /= count;
   figures.best_validation = MeanValidation(nodes, &NodeOutcome::best);
@@ -168,20 +191,17 @@ std::vector<Band> MeanCurve(const Outcome& outcome, Group group, std::size_t poi
   std::vector<Band> bands;
   for (const double epoch : CommonEpochs(nodes, points)) {
     Band band{.epoch = epoch, .mean = {}, .low = {}, .high = {}};
-    std::size_t count = 0;
+    std::vector<Score> scores;
     for (const NodeOutcome* node : nodes) {
       const std::optional<Score> score = At(node->curve, epoch);
       if (!score) continue;
-      if (count == 0) band.low = band.high = *score;
-      band.low.loss = std::min(band.low.loss, score->loss);
-      band.low.accuracy = std::min(band.low.accuracy, score->accuracy);
-      band.high.loss = std::max(band.high.loss, score->loss);
-      band.high.accuracy = std::max(band.high.accuracy, score->accuracy);
-      Add(band.mean, *score);
-      ++count;
+      if (scores.empty()) band.low = band.high = *score;
+      band.low = Combine(band.low, *score, Least);
+      band.high = Combine(band.high, *score, Most);
+      scores.push_back(*score);
     }
-    if (count == 0 || 2 * count < nodes.size()) continue;
-    Divide(band.mean, static_cast<double>(count));
+    if (scores.empty() || 2 * scores.size() < nodes.size()) continue;
+    band.mean = Mean(scores);
     bands.push_back(band);
   }
   return bands;

@@ -271,10 +271,8 @@ void ProcessFleet::LoadModels(FleetOutcome& outcome) const {
                                                 .size = nn::LayoutOf(model).size()});
     if (!loaded || !loaded->checkpoint) continue;
     store::Checkpoint& checkpoint = *loaded->checkpoint;
-    const auto quality = [](const Selected& selected) {
-      return selected.validation ? selected.validation->accuracy : selected.reported().accuracy;
-    };
-    if (node.best && (!outcome.best || quality(*node.best) > quality(outcome.best->score))) {
+    if (node.best &&
+        (!outcome.best || IsBetter(node.best->judged(), outcome.best->score.judged()))) {
       const bool kept = checkpoint.best && checkpoint.best->x.size() > 0;
       outcome.best = Model{kept ? std::move(checkpoint.best->x) : checkpoint.x.Clone(), node.index,
                            *node.best};

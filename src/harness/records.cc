@@ -10,7 +10,22 @@ namespace {
 // Members keep the order in which they are written: people read these files too.
 using Json = nlohmann::ordered_json;
 
-Json ToJson(const Score& score) { return {{"loss", score.loss}, {"accuracy", score.accuracy}}; }
+void Put(Json& json, const char* name, const std::optional<double>& figure) {
+  if (figure) json[name] = *figure;
+}
+
+void PutFigures(Json& json, const Score& score) {
+  json["loss"] = score.loss;
+  Put(json, "accuracy", score.accuracy);
+  Put(json, "r2", score.r2);
+  Put(json, "mean_absolute_error", score.mean_absolute_error);
+}
+
+Json ToJson(const Score& score) {
+  Json json = Json::object();
+  PutFigures(json, score);
+  return json;
+}
 
 Json ToJson(const Selected& selected) {
   Json json = {{"epoch", selected.epoch}};
@@ -31,8 +46,9 @@ Json ToJson(const Traffic& traffic) {
 
 Json ToJson(const GroupFigures& figures) {
   Json json = ToJson(figures.best);
-  json["accuracy_min"] = figures.accuracy_min;
-  json["accuracy_max"] = figures.accuracy_max;
+  const std::string name = figures.best.accuracy ? "accuracy" : "r2";
+  Put(json, (name + "_min").c_str(), figures.quality_min);
+  Put(json, (name + "_max").c_str(), figures.quality_max);
   json["best_epoch"] = figures.best_epoch;
   if (figures.best_validation) json["validation"] = ToJson(*figures.best_validation);
   json["last"] = ToJson(figures.last);
@@ -73,7 +89,12 @@ void PutGroup(Json& json, const Outcome& outcome, Group group) {
 }
 
 void PutScore(std::string& row, const std::optional<Score>& score) {
-  row += score ? ',' + Fixed(score->loss, 6) + ',' + Fixed(score->accuracy, 6) : ",,";
+  const auto put = [&row](const std::optional<double>& figure) {
+    row += figure ? ',' + Fixed(*figure, 6) : ",";
+  };
+  put(score ? std::optional(score->loss) : std::nullopt);
+  put(score ? score->accuracy : std::nullopt);
+  put(score ? score->r2 : std::nullopt);
 }
 
 // The fields of a selected model in results.csv, or as many empty ones.
@@ -116,8 +137,10 @@ std::string SummaryJson(const Outcome& outcome, const std::vector<Verdict>& verd
 std::string ResultsCsv(const Outcome& outcome) {
   std::string csv =
       "group,node,end,shard,samples,epochs,rounds,"
-      "best_epoch,best_validation_loss,best_validation_accuracy,best_test_loss,best_test_accuracy,"
-      "last_epoch,last_validation_loss,last_validation_accuracy,last_test_loss,last_test_accuracy,"
+      "best_epoch,best_validation_loss,best_validation_accuracy,best_validation_r2,"
+      "best_test_loss,best_test_accuracy,best_test_r2,"
+      "last_epoch,last_validation_loss,last_validation_accuracy,last_validation_r2,"
+      "last_test_loss,last_test_accuracy,last_test_r2,"
       "weights_sent,weights_dropped,weights_received,deltas_sent,deltas_dropped,deltas_received,"
       "bytes_sent,pss_bytes,reason\n";
   for (const NodeOutcome& node : outcome.runs) {
@@ -140,9 +163,9 @@ std::string ResultsCsv(const Outcome& outcome) {
 }
 
 std::string MetricsLine(Group group, std::uint32_t index, const Point& point) {
-  const Json json = {{"group", Name(group)},          {"node", index},
-                     {"epoch", point.epoch},          {"seconds", point.seconds},
-                     {"loss", point.validation.loss}, {"accuracy", point.validation.accuracy}};
+  Json json = {
+      {"group", Name(group)}, {"node", index}, {"epoch", point.epoch}, {"seconds", point.seconds}};
+  PutFigures(json, point.validation);
   return json.dump() + '\n';
 }
 

@@ -75,8 +75,23 @@ std::string GroupName(Group group) {
   return "<b class=\"" + std::string(Name(group)) + "\">" + std::string(Name(group)) + "</b>";
 }
 
-std::string AccuracyCell(const std::optional<Score>& score) {
-  return score ? Percent(score->accuracy) : std::string(kNone);
+// The figure by which people compare models: an accuracy in per cent, or R2.
+std::string QualityCell(const Score& score) {
+  if (score.accuracy) return Percent(*score.accuracy);
+  return score.r2 ? "R2 " + Fixed(*score.r2, 4) : "loss " + Fixed(score.loss, 4);
+}
+
+std::string QualityCell(const std::optional<Score>& score) {
+  return score ? QualityCell(*score) : std::string(kNone);
+}
+
+// From the worst to the best node.
+std::string RangeCell(const GroupFigures& figures) {
+  if (figures.nodes < 2 || !figures.quality_min || !figures.quality_max) return std::string(kNone);
+  if (!figures.best.accuracy) {
+    return Fixed(*figures.quality_min, 4) + " to " + Fixed(*figures.quality_max, 4);
+  }
+  return Fixed(*figures.quality_min * 100, 2) + " to " + Percent(*figures.quality_max);
 }
 
 std::string LossCell(const std::optional<Score>& score) {
@@ -91,17 +106,17 @@ std::string Lead(const Outcome& outcome) {
   if (!consensus) return text + "The run gave no figures.";
   text += Count(outcome.nodes, "node") + " trained " + outcome.model +
           " without a server, each on its own part of the data, and reached " +
-          Percent(consensus->best.accuracy) +
+          QualityCell(consensus->best) +
           (consensus->on_test_set ? " on the test set" : " on the validation set");
   const double lost = LostFraction(TotalTraffic(outcome));
   if (lost > 0) text += " while " + Percent(lost, 1) + " of their messages were lost";
   text += ".";
   if (const auto monolithic = Figures(outcome, Group::kMonolithic)) {
-    text += " One model on all of the data in one place reached " +
-            Percent(monolithic->best.accuracy) + ".";
+    text +=
+        " One model on all of the data in one place reached " + QualityCell(monolithic->best) + ".";
   }
   if (const auto isolated = Figures(outcome, Group::kIsolated)) {
-    text += " Nodes that never exchange reached " + Percent(isolated->best.accuracy) + ".";
+    text += " Nodes that never exchange reached " + QualityCell(isolated->best) + ".";
   }
   return text;
 }
@@ -110,17 +125,21 @@ std::string Cards(const Outcome& outcome) {
   std::string html = "<div class=\"cards\">\n";
   const auto consensus = Figures(outcome, Group::kConsensus);
   if (consensus) {
-    const std::string set = consensus->on_test_set ? "test accuracy" : "validation accuracy";
-    html += Card(Percent(consensus->best.accuracy), "mean " + set + " of the nodes", "first");
-    html += Card(Percent(consensus->accuracy_min), "worst node");
-    if (const auto isolated = Figures(outcome, Group::kIsolated)) {
-      html += Card(Points(consensus->best.accuracy - isolated->best.accuracy),
-                   "over nodes that never exchange");
+    const std::optional<double>& accuracy = consensus->best.accuracy;
+    const std::string set = consensus->on_test_set ? "test" : "validation";
+    html += Card(QualityCell(consensus->best),
+                 "mean " + set + (accuracy ? " accuracy" : " result") + " of the nodes", "first");
+    if (consensus->quality_min) {
+      html += Card(accuracy ? Percent(*consensus->quality_min) : Fixed(*consensus->quality_min, 4),
+                   "worst node");
     }
-    if (const auto monolithic = Figures(outcome, Group::kMonolithic)) {
-      html += Card(Points(consensus->best.accuracy - monolithic->best.accuracy),
-                   "against one model on all data");
-    }
+    const auto against = [&](Group group, const std::string& words) {
+      const auto control = Figures(outcome, group);
+      if (!control || !accuracy || !control->best.accuracy) return;
+      html += Card(Points(*accuracy - *control->best.accuracy), words);
+    };
+    against(Group::kIsolated, "over nodes that never exchange");
+    against(Group::kMonolithic, "against one model on all data");
   }
   const Traffic traffic = TotalTraffic(outcome);
   if (traffic.weights_sent > 0) html += Card(Percent(LostFraction(traffic), 1), "of messages lost");
@@ -158,14 +177,11 @@ std::string ResultsTable(const Outcome& outcome) {
     any = true;
     const bool test = figures->on_test_set;
     table.Row({GroupName(group), std::to_string(figures->nodes),
-               "<b>" + (test ? Percent(figures->best.accuracy) : std::string(kNone)) + "</b>",
-               figures->nodes > 1
-                   ? Fixed(figures->accuracy_min * 100, 2) + " to " + Percent(figures->accuracy_max)
-                   : std::string(kNone),
-               AccuracyCell(figures->best_validation), Fixed(figures->best.loss, 4),
-               Fixed(figures->best_epoch, 1),
-               test ? Percent(figures->last.accuracy) : std::string(kNone),
-               AccuracyCell(figures->last_validation), Fixed(figures->last.loss, 4)});
+               "<b>" + (test ? QualityCell(figures->best) : std::string(kNone)) + "</b>",
+               RangeCell(*figures), QualityCell(figures->best_validation),
+               Fixed(figures->best.loss, 4), Fixed(figures->best_epoch, 1),
+               test ? QualityCell(figures->last) : std::string(kNone),
+               QualityCell(figures->last_validation), Fixed(figures->last.loss, 4)});
   }
   return any ? "<h2>Results</h2>\n" + table.Finish() : "";
 }
@@ -224,9 +240,9 @@ std::string NodeTable(const Outcome& outcome) {
             ? std::string(Name(node.end))
             : "<b class=\"bad\">" + EscapeHtml(Name(node.end)) + "</b> " + EscapeHtml(node.reason);
     table.Row({GroupName(node.group), std::to_string(node.index), state, Grouped(node.shard),
-               Fixed(node.epochs, 1), AccuracyCell(best.test), LossCell(best.test),
-               AccuracyCell(best.validation), node.best ? Fixed(best.epoch, 1) : std::string(kNone),
-               AccuracyCell(last),
+               Fixed(node.epochs, 1), QualityCell(best.test), LossCell(best.test),
+               QualityCell(best.validation), node.best ? Fixed(best.epoch, 1) : std::string(kNone),
+               QualityCell(last),
                alone ? std::string(kNone) : Grouped(traffic.weights_sent + traffic.deltas_sent),
                alone ? std::string(kNone) : Percent(LostFraction(traffic), 1),
                node.pss_bytes > 0 ? Bytes(node.pss_bytes) : std::string(kNone)});

@@ -1,6 +1,7 @@
 #include "harness/report_charts.h"
 
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include "harness/svg.h"
@@ -12,37 +13,42 @@ namespace {
 // Drawn in this order: the consensus line lies on top.
 constexpr std::array kOrder = {Group::kIsolated, Group::kMonolithic, Group::kConsensus};
 
-// Which half of a score a chart shows.
-using Quantity = double Score::*;
+// Which figure of a score a chart shows.
+using Quantity = std::optional<double> (*)(const Score& score);
 
-std::string Label(Group group, double value, Quantity quantity) {
-  const std::string number = quantity == &Score::accuracy ? Percent(value, 1) : Fixed(value, 3);
-  return std::string(Name(group)) + ' ' + number;
+std::optional<double> AccuracyOf(const Score& score) { return score.accuracy; }
+std::optional<double> LossOf(const Score& score) { return score.loss; }
+
+std::string Label(Group group, double value, bool percent) {
+  return std::string(Name(group)) + ' ' + (percent ? Percent(value, 1) : Fixed(value, 3));
 }
 
 svg::Chart CurveChart(const Outcome& outcome, Quantity quantity) {
   svg::Chart chart;
-  chart.percent = quantity == &Score::accuracy;
+  chart.percent = quantity == &AccuracyOf;
   chart.id = chart.percent ? "accuracy" : "loss";
   chart.x_label = "epochs (passes of each node over its own data)";
   for (const Group group : kOrder) {
     const std::vector<Band> bands = MeanCurve(outcome, group);
-    if (bands.empty()) continue;
-    svg::Line line{.label = Label(group, bands.back().mean.*quantity, quantity),
+    if (bands.empty() || !quantity(bands.back().mean)) continue;
+    svg::Line line{.label = Label(group, *quantity(bands.back().mean), chart.percent),
                    .style = std::string(Name(group)),
                    .points = {}};
     svg::Area area{.style = line.style, .slices = {}};
     for (const Band& band : bands) {
-      line.points.emplace_back(band.epoch, band.mean.*quantity);
-      area.slices.push_back({band.epoch, band.low.*quantity, band.high.*quantity});
+      const std::optional<double> mean = quantity(band.mean);
+      if (!mean) continue;
+      line.points.emplace_back(band.epoch, *mean);
+      area.slices.push_back(
+          {band.epoch, quantity(band.low).value_or(*mean), quantity(band.high).value_or(*mean)});
     }
     chart.lines.push_back(std::move(line));
     if (group != Group::kConsensus) continue;
     chart.areas.push_back(std::move(area));
     const std::optional<GroupFigures> figures = Figures(outcome, group);
     if (figures && figures->last_validation && outcome.spread) {
-      chart.dots.push_back(
-          {bands.back().epoch, *figures->last_validation.*quantity, std::string(Name(group))});
+      const std::optional<double> settled = quantity(*figures->last_validation);
+      if (settled) chart.dots.push_back({bands.back().epoch, *settled, std::string(Name(group))});
     }
   }
   return chart;
@@ -66,15 +72,15 @@ std::string CurveCaption(const svg::Chart& chart, std::string_view quantity) {
 }  // namespace
 
 std::string AccuracyFigure(const Outcome& outcome) {
-  svg::Chart chart = CurveChart(outcome, &Score::accuracy);
+  svg::Chart chart = CurveChart(outcome, &AccuracyOf);
   chart.title = "Validation accuracy over epochs";
   return Figure(svg::Draw(chart), CurveCaption(chart, "Accuracy"));
 }
 
 std::string LossFigure(const Outcome& outcome) {
-  svg::Chart chart = CurveChart(outcome, &Score::loss);
+  svg::Chart chart = CurveChart(outcome, &LossOf);
   chart.title = "Validation loss over epochs";
-  return Figure(svg::Draw(chart), CurveCaption(chart, "Loss (mean cross-entropy in nats)"));
+  return Figure(svg::Draw(chart), CurveCaption(chart, "Loss"));
 }
 
 std::string NodesFigure(const Outcome& outcome) {
@@ -84,7 +90,9 @@ std::string NodesFigure(const Outcome& outcome) {
     svg::Strip strip{
         .label = std::string(Name(group)), .style = std::string(Name(group)), .values = {}};
     for (const NodeOutcome* node : Counted(outcome, group)) {
-      strip.values.push_back(node->best->reported().accuracy);
+      const std::optional<double>& accuracy = node->best->reported().accuracy;
+      if (!accuracy) continue;
+      strip.values.push_back(*accuracy);
       test = test && node->best->test;
     }
     if (!strip.values.empty()) strips.push_back(std::move(strip));

@@ -112,10 +112,14 @@ Status RunFolder::WriteModel(const Model& model, const config::Experiment& exper
                               {"experiment", experiment.name},
                               {"seed", std::to_string(experiment.seed)},
                               {"node", std::to_string(model.node)}};
-  if (model.score.validation) {
-    metadata["validation_accuracy"] = Fixed(model.score.validation->accuracy, 6);
-  }
-  if (model.score.test) metadata["test_accuracy"] = Fixed(model.score.test->accuracy, 6);
+  const auto put = [&metadata](const std::string& set, const std::optional<Score>& score) {
+    if (!score) return;
+    metadata[set + "_loss"] = Fixed(score->loss, 6);
+    if (score->accuracy) metadata[set + "_accuracy"] = Fixed(*score->accuracy, 6);
+    if (score->r2) metadata[set + "_r2"] = Fixed(*score->r2, 6);
+  };
+  put("validation", model.score.validation);
+  put("test", model.score.test);
   return store::WriteSafetensors(path + "/model/model.safetensors",
                                  nn::LayoutOf(experiment.node.model), model.x.view(), metadata);
 }

@@ -35,7 +35,14 @@ std::string_view StateName(consensus::State state) {
   return "?";
 }
 
-Score Of(const gradient::Evaluation& evaluation) { return {evaluation.loss, evaluation.accuracy}; }
+Score Of(const gradient::Evaluation& evaluation) {
+  Score score{.loss = evaluation.loss, .accuracy = evaluation.accuracy};
+  if (evaluation.errors) {
+    score.r2 = evaluation.errors->r2;
+    score.mean_absolute_error = evaluation.errors->mean_absolute;
+  }
+  return score;
+}
 
 std::optional<Selected> Select(const learner::Score& score,
                                const std::optional<gradient::Evaluation>& test) {
@@ -99,10 +106,6 @@ class Listener {
   std::vector<std::vector<Point>> curves_;
 };
 
-double Quality(const Selected& selected) {
-  return selected.validation ? selected.validation->accuracy : selected.reported().accuracy;
-}
-
 }  // namespace
 
 double TrainedFraction(const config::NodeConfig& config, double epochs, std::uint64_t batches) {
@@ -154,7 +157,7 @@ Result<FleetOutcome> RunVirtual(const config::Experiment& experiment, Group grou
     node.traffic = TrafficOf(from.links);
     samples += from.samples;
     const bool better =
-        node.best && (!outcome.best || Quality(*node.best) > Quality(outcome.best->score));
+        node.best && (!outcome.best || IsBetter(node.best->judged(), outcome.best->score.judged()));
     if (better) outcome.best = Model{std::move(from.x), node.index, *node.best};
     outcome.nodes.push_back(std::move(node));
   }

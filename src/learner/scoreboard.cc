@@ -7,17 +7,23 @@
 namespace covey::learner {
 namespace {
 
-bool Better(const Score& candidate, const Score& best) {
-  if (candidate.validation.accuracy != best.validation.accuracy) {
-    return candidate.validation.accuracy > best.validation.accuracy;
-  }
-  return candidate.validation.loss < best.validation.loss;
+using gradient::Evaluation;
+
+// A loss that is no number is worse than any.
+bool LessLoss(double candidate, double best) {
+  return std::isnan(best) ? !std::isnan(candidate) : candidate < best;
 }
 
-bool WithinOneError(const Score& candidate, const Score& best) {
-  const double a = best.validation.accuracy;
-  const double n = static_cast<double>(best.validation.samples);
-  return n > 0 && candidate.validation.accuracy >= a - std::sqrt(a * (1 - a) / n);
+bool Better(const Evaluation& candidate, const Evaluation& best) {
+  if (candidate.accuracy != best.accuracy) return candidate.accuracy > best.accuracy;
+  return LessLoss(candidate.loss, best.loss);
+}
+
+bool WithinOneError(const Evaluation& candidate, const Evaluation& best) {
+  if (!best.accuracy) return candidate.loss <= best.loss + best.loss_error;
+  const double a = *best.accuracy;
+  const double n = static_cast<double>(best.samples);
+  return n > 0 && candidate.accuracy >= a - std::sqrt(a * (1 - a) / n);
 }
 
 }  // namespace
@@ -43,8 +49,9 @@ Score Scoreboard::Evaluate(const Snapshot& snapshot) {
   if (!validation_.empty()) {
     score.validation = evaluator_.Run(snapshot.x->view(), train_, validation_);
   }
-  const bool wins = best_ && snapshot.settled && WithinOneError(score, *best_);
-  if (!best_ || validation_.empty() || wins || Better(score, *best_)) {
+  const bool wins =
+      best_ && snapshot.settled && WithinOneError(score.validation, best_->validation);
+  if (!best_ || validation_.empty() || wins || Better(score.validation, best_->validation)) {
     best_ = score;
     best_x_ = snapshot.x;
   }
@@ -57,12 +64,20 @@ FinalScores Scoreboard::Finish(const Snapshot& settled) {
   final_scores.last_test = Test(*settled.x);
   final_scores.best = *best_;
   final_scores.best_test = best_x_ == settled.x ? final_scores.last_test : Test(*best_x_);
+  final_scores.confusion = Confuse(*best_x_);
   return final_scores;
 }
 
 void Scoreboard::Restore(const Score& best, std::shared_ptr<const tensor::FlatVector> best_x) {
   best_ = best;
   best_x_ = std::move(best_x);
+}
+
+gradient::Confusion Scoreboard::Confuse(const tensor::FlatVector& x) {
+  const data::Dataset& set = test_ ? *test_ : train_;
+  const data::Indices& rows = test_ ? test_rows_ : validation_;
+  if (rows.empty() || !set.has_labels() || set.classes() > kMostConfused) return {};
+  return evaluator_.Confuse(x.view(), set, rows);
 }
 
 std::optional<gradient::Evaluation> Scoreboard::Test(const tensor::FlatVector& x) {

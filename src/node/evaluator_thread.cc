@@ -119,11 +119,18 @@ void EvaluatorThread::Evaluate(const learner::Snapshot& snapshot) {
     report_.best = scoreboard_.best();
     best_ = Best{*scoreboard_.best(), scoreboard_.best_x()};
   }
-  log::Info(log::Category::kTraining, "evaluated",
-            {{"epoch", score.epoch},
-             {"loss", score.validation.loss},
-             {"accuracy", score.validation.accuracy},
-             {"train_loss", score.train_loss}});
+  if (score.validation.accuracy) {
+    log::Info(log::Category::kTraining, "evaluated",
+              {{"epoch", score.epoch},
+               {"loss", score.validation.loss},
+               {"accuracy", *score.validation.accuracy},
+               {"train_loss", score.train_loss}});
+  } else {
+    log::Info(log::Category::kTraining, "evaluated",
+              {{"epoch", score.epoch},
+               {"loss", score.validation.loss},
+               {"train_loss", score.train_loss}});
+  }
   on_score_(score);
 }
 

@@ -59,7 +59,9 @@ v1::CheckpointHeader HeaderOf(const Checkpoint& checkpoint, const std::vector<Se
   header.set_cursor_position(checkpoint.cursor.position);
   if (checkpoint.best) {
     header.mutable_best()->set_loss(checkpoint.best->loss);
-    header.mutable_best()->set_accuracy(checkpoint.best->accuracy);
+    if (checkpoint.best->accuracy) {
+      header.mutable_best()->set_accuracy(*checkpoint.best->accuracy);
+    }
     header.mutable_best()->set_epoch(checkpoint.best->epoch);
   }
   for (const auto& [name, value] : checkpoint.counters) {
@@ -164,7 +166,7 @@ Checkpoint FromHeader(const v1::CheckpointHeader& header) {
   if (header.has_best()) {
     Best best;
     best.loss = header.best().loss();
-    best.accuracy = header.best().accuracy();
+    if (header.best().has_accuracy()) best.accuracy = header.best().accuracy();
     best.epoch = header.best().epoch();
     checkpoint.best = std::move(best);
   }

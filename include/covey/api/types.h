@@ -21,15 +21,26 @@ enum class State : std::uint8_t {
 
 std::string_view Name(State state);  // "training"
 
+// What is measured beside the loss, as far as the model's loss gives it a meaning.
+struct Metrics {
+  std::optional<double> top5;  // [0, 1]: label among the five best classes; more than 5 classes
+  std::optional<double> mean_squared_error;   // regression
+  std::optional<double> mean_absolute_error;  // regression
+  std::optional<double> r2;                   // regression; at most 1
+
+  bool operator==(const Metrics&) const = default;
+};
+
 // One evaluation of published parameters on the validation set.
-// Units: epoch in passes over the node's own shard; loss is the mean cross-entropy in nats;
-// accuracy in [0, 1].
+// Units: epoch in passes over the node's own shard; loss is the mean of the model's loss
+// (cross-entropies: nats).
 struct Evaluation {
   double epoch = 0;
   std::uint64_t batches = 0;
   double loss = 0;
-  double accuracy = 0;
-  std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC of this machine
+  std::optional<double> accuracy;  // [0, 1]; absent in regression
+  std::uint64_t time_ns = 0;       // CLOCK_MONOTONIC of this machine
+  Metrics metrics = {};
 };
 
 // One model measured on both sets. A set that the node does not have is absent.
@@ -39,13 +50,18 @@ struct Score {
   std::optional<double> validation_accuracy;
   std::optional<double> test_loss;
   std::optional<double> test_accuracy;
+  Metrics validation_metrics = {};
+  Metrics test_metrics = {};
 };
 
-// best: the model of the best validation accuracy (the settled one competes). last: the settled
-// model.
+// best: the best model on the validation set, by accuracy or else by loss (the settled one
+// competes). last: the settled model.
 struct FinalResults {
   Score best;
   Score last;
+  // Of the best model on the test set, else on the validation set: [classes][classes] samples, row
+  // the label, column the answer. Empty without labels, and above 256 classes.
+  std::vector<std::uint32_t> confusion = {};
 };
 
 struct Traffic {

@@ -3,8 +3,8 @@
 // Every figure of quality is taken on the common validation or test set. `best` is the model of a
 // node at its best evaluation on the validation set (the settled model competes), `last` is the
 // model that it ended with.
-// Units: accuracy in [0, 1]; loss in nats; epochs of the node's own shard; seconds since the start
-// of the run.
+// Units: accuracy in [0, 1]; loss as the model has it; epochs of the node's own shard; seconds
+// since the start of the run.
 // Thread: plain data.
 #pragma once
 
@@ -23,10 +23,22 @@ enum class Group : std::uint8_t { kConsensus, kMonolithic, kIsolated };
 // Returns: "consensus", "monolithic", "isolated".
 std::string_view Name(Group group);
 
+// What a model was measured at. What has no meaning for its loss is absent, never zero.
 struct Score {
   double loss = 0;
-  double accuracy = 0;
+  std::optional<double> accuracy;
+  std::optional<double> r2 = {};  // regression
+  std::optional<double> mean_absolute_error = {};
+
+  // The figure by which people compare: higher is better, 1 is perfect.
+  const std::optional<double>& quality() const { return accuracy ? accuracy : r2; }
 };
+
+// Whether a is the better one: by accuracy, else by loss.
+inline bool IsBetter(const Score& a, const Score& b) {
+  if (a.accuracy && b.accuracy) return *a.accuracy > *b.accuracy;
+  return a.loss < b.loss;
+}
 
 // One evaluation on the validation set.
 struct Point {
@@ -45,6 +57,8 @@ struct Selected {
 
   // What the summary reports: the test set, or the validation set when there is no other.
   const Score& reported() const { return test ? *test : *validation; }
+  // What models are chosen by.
+  const Score& judged() const { return validation ? *validation : *test; }
 };
 
 // Messages as the algorithm sent them. Dropped ones (by injected faults) are part of the sent ones.
@@ -118,8 +132,8 @@ struct GroupFigures {
   std::size_t nodes = 0;
   Score best;                            // mean of reported()
   std::optional<Score> best_validation;  // mean, when all have one
-  double accuracy_min = 0;
-  double accuracy_max = 0;
+  std::optional<double> quality_min;     // of reported(), over the nodes
+  std::optional<double> quality_max;
   double best_epoch = 0;  // mean
   Score last;
   std::optional<Score> last_validation;
@@ -142,7 +156,7 @@ std::uint64_t LargestPss(const Outcome& outcome);
 struct Band {
   double epoch = 0;
   Score mean;
-  Score low;   // smallest loss and smallest accuracy of a node
+  Score low;   // smallest loss and smallest other figures of a node
   Score high;  // largest
 };
 

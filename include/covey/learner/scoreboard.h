@@ -14,7 +14,8 @@
 
 namespace covey::learner {
 
-// One evaluation. Units: loss in nats a sample, accuracy in [0, 1], epoch in passes over the shard.
+// One evaluation. Units: loss as the model has it (cross-entropies: nats a sample), epoch in passes
+// over the shard.
 struct Score {
   double epoch = 0;
   std::uint64_t batches = 0;
@@ -31,12 +32,17 @@ struct FinalScores {
   Score last;
   std::optional<gradient::Evaluation> best_test;
   std::optional<gradient::Evaluation> last_test;
+  // Of the best model on the test set, else on the validation set; empty without labels and above
+  // kMostConfused classes.
+  gradient::Confusion confusion = {};
 };
 
-// Best: highest validation accuracy; of equals the one with the lower loss, then the earlier one. A
-// settled model wins over an earlier one that is better by less than one standard error, sqrt(a (1
-// - a) / n): the highest of many evaluations is partly luck, and the settled model is the one that
-// the fleet shares.
+inline constexpr std::size_t kMostConfused = 256;
+
+// Best: highest validation accuracy; of equals, and where there is no accuracy (regression), the
+// one with the lower loss, then the earlier one. A settled model wins over an earlier one that is
+// better by less than one standard error, sqrt(a (1 - a) / n) of an accuracy: the best of many
+// evaluations is partly luck, and the settled model is the one that the fleet shares.
 // Source: the one-standard-error rule of Breiman, Friedman, Olshen & Stone 1984, section 3.4.3.
 // Cost: one forward pass over the validation set a score; holds one copy of the best x.
 // Thread: one; in the daemon the evaluator's.
@@ -59,6 +65,7 @@ class Scoreboard {
 
  private:
   std::optional<gradient::Evaluation> Test(const tensor::FlatVector& x);
+  gradient::Confusion Confuse(const tensor::FlatVector& x);
 
   data::Dataset train_;
   data::Indices validation_;

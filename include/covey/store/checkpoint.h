@@ -44,10 +44,10 @@ struct NamedVector {
   tensor::FlatVector values;
 };
 
-// The evaluation with the highest validation accuracy so far.
+// The best evaluation on the validation set so far.
 struct Best {
   double loss = 0;
-  double accuracy = 0;  // 0 to 1
+  std::optional<double> accuracy;  // 0 to 1; absent in regression
   double epoch = 0;
   tensor::FlatVector x;  // may be empty: not kept
 };

@@ -65,7 +65,7 @@ class FleetTest : public testing::Test {
   }
   static double MeanAccuracy(const FleetResult& result) {
     double sum = 0;
-    for (const NodeResult& node : result.nodes) sum += node.scores.last_test->accuracy;
+    for (const NodeResult& node : result.nodes) sum += *node.scores.last_test->accuracy;
     return sum / static_cast<double>(result.nodes.size());
   }
 
@@ -183,7 +183,7 @@ TEST_F(FleetTest, ANewcomerCopiesThenAverages) {
   std::vector<double> first_accuracy(5, -1);
   FleetObserver observer;
   observer.on_score = [&](std::uint32_t node, const learner::Score& score, Time) {
-    if (first_accuracy[node] < 0) first_accuracy[node] = score.validation.accuracy;
+    if (first_accuracy[node] < 0) first_accuracy[node] = *score.validation.accuracy;
   };
   const FleetResult result = Run(options, observer);
   EXPECT_GT(MeanAccuracy(result), 0.9);
@@ -209,7 +209,9 @@ TEST_F(FleetTest, ANonFiniteLossIsAnErrorThatNamesTheNode) {
   const auto result = RunFleet(*nodes, {}, {});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::kSoftware);
-  EXPECT_NE(result.error().Format().find("learning_rate"), std::string::npos);
+  EXPECT_EQ(result.error().where.find("node "), 0u);
+  EXPECT_NE(result.error().what.find("the loss of step "), std::string::npos);
+  EXPECT_NE(result.error().hint.find("learning_rate"), std::string::npos);
 }
 
 }  // namespace

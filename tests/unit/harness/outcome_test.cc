@@ -12,13 +12,13 @@ TEST(Figures, AverageTheNodesOfAGroup) {
   ASSERT_TRUE(figures);
   EXPECT_EQ(figures->nodes, 8u);
   EXPECT_TRUE(figures->on_test_set);
-  EXPECT_NEAR(figures->best.accuracy, 0.876 + 0.0005 * 3.5, 1e-12);
-  EXPECT_NEAR(figures->accuracy_min, 0.876, 1e-12);
-  EXPECT_NEAR(figures->accuracy_max, 0.876 + 0.0005 * 7, 1e-12);
+  EXPECT_NEAR(*figures->best.accuracy, 0.876 + 0.0005 * 3.5, 1e-12);
+  EXPECT_NEAR(*figures->quality_min, 0.876, 1e-12);
+  EXPECT_NEAR(*figures->quality_max, 0.876 + 0.0005 * 7, 1e-12);
   EXPECT_NEAR(figures->best_epoch, 38, 1e-12);
-  EXPECT_NEAR(figures->last.accuracy, figures->best.accuracy - 0.001, 1e-12);
+  EXPECT_NEAR(*figures->last.accuracy, *figures->best.accuracy - 0.001, 1e-12);
   ASSERT_TRUE(figures->best_validation);
-  EXPECT_NEAR(figures->best_validation->accuracy, figures->best.accuracy + 0.003, 1e-12);
+  EXPECT_NEAR(*figures->best_validation->accuracy, *figures->best.accuracy + 0.003, 1e-12);
 }
 
 TEST(Figures, LeaveOutNodesThatDied) {
@@ -27,7 +27,7 @@ TEST(Figures, LeaveOutNodesThatDied) {
   const auto figures = Figures(outcome, Group::kConsensus);
   ASSERT_TRUE(figures);
   EXPECT_EQ(figures->nodes, 7u);
-  EXPECT_NEAR(figures->accuracy_min, 0.8765, 1e-12);
+  EXPECT_NEAR(*figures->quality_min, 0.8765, 1e-12);
 }
 
 TEST(Figures, OfAnInterruptedRunUseWhatThereIs) {
@@ -48,7 +48,7 @@ TEST(Figures, FallBackToValidationWithoutATestSet) {
   for (NodeOutcome& node : outcome.runs) node.best->test = node.last->test = std::nullopt;
   const auto figures = Figures(outcome, Group::kConsensus);
   EXPECT_FALSE(figures->on_test_set);
-  EXPECT_DOUBLE_EQ(figures->best.accuracy, figures->best_validation->accuracy);
+  EXPECT_DOUBLE_EQ(*figures->best.accuracy, *figures->best_validation->accuracy);
 }
 
 TEST(Traffic, CountsConsensusNodesOnlyAlsoThoseThatDied) {
@@ -73,9 +73,9 @@ TEST(MeanCurve, InterpolatesBetweenEvaluations) {
   const auto bands = MeanCurve(outcome, Group::kConsensus);
   ASSERT_EQ(bands.size(), 3u);
   EXPECT_DOUBLE_EQ(bands[1].epoch, 2);
-  EXPECT_NEAR(bands[1].mean.accuracy, 0.5, 1e-12);
-  EXPECT_NEAR(bands[1].low.accuracy, 0.4, 1e-12);
-  EXPECT_NEAR(bands[1].high.accuracy, 0.6, 1e-12);
+  EXPECT_NEAR(*bands[1].mean.accuracy, 0.5, 1e-12);
+  EXPECT_NEAR(*bands[1].low.accuracy, 0.4, 1e-12);
+  EXPECT_NEAR(*bands[1].high.accuracy, 0.6, 1e-12);
   EXPECT_NEAR(bands[1].low.loss, 0.5, 1e-12);
 }
 
@@ -92,7 +92,7 @@ TEST(MeanCurve, TheSettledModelAtTheSameEpochDoesNotBendIt) {
   outcome.runs.push_back(WithCurve({{1, 0, {1, 0.5}}, {2, 0, {1, 0.6}}, {2, 1, {1, 0.9}}}));
   const auto bands = MeanCurve(outcome, Group::kConsensus);
   ASSERT_EQ(bands.size(), 2u);
-  EXPECT_NEAR(bands[1].mean.accuracy, 0.6, 1e-12);
+  EXPECT_NEAR(*bands[1].mean.accuracy, 0.6, 1e-12);
 }
 
 TEST(MeanCurve, ThinsToTheNumberAskedForAndKeepsTheLast) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -48,13 +49,13 @@ class ScoreboardTest : public testing::Test {
 };
 
 TEST_F(ScoreboardTest, KeepsTheBestModelNotTheLast) {
-  EXPECT_DOUBLE_EQ(board_.Evaluate(At(70, 1)).validation.accuracy, 0.80);
-  EXPECT_DOUBLE_EQ(board_.Evaluate(At(55, 2)).validation.accuracy, 0.95);
+  EXPECT_DOUBLE_EQ(*board_.Evaluate(At(70, 1)).validation.accuracy, 0.80);
+  EXPECT_DOUBLE_EQ(*board_.Evaluate(At(55, 2)).validation.accuracy, 0.95);
   const FinalScores scores = board_.Finish(At(65, 3));
   EXPECT_DOUBLE_EQ(scores.best.epoch, 2);
-  EXPECT_DOUBLE_EQ(scores.best_test->accuracy, 0.95);
+  EXPECT_DOUBLE_EQ(*scores.best_test->accuracy, 0.95);
   EXPECT_DOUBLE_EQ(scores.last.epoch, 3);
-  EXPECT_DOUBLE_EQ(scores.last_test->accuracy, 0.85);
+  EXPECT_DOUBLE_EQ(*scores.last_test->accuracy, 0.85);
 }
 
 TEST_F(ScoreboardTest, OfEqualAccuracyTheLowerLossWins) {
@@ -90,6 +91,70 @@ TEST_F(ScoreboardTest, WithoutValidationTheLastModelIsTheBest) {
   EXPECT_FALSE(scores.best_test);
 }
 
+TEST_F(ScoreboardTest, SaysWhatWasTakenForWhat) {
+  board_.Evaluate(At(55, 1));
+  const FinalScores scores = board_.Finish(At(70, 2));
+  // The best model says class 1 from 55 on: five samples of it are missed.
+  EXPECT_EQ(scores.confusion.classes, 2u);
+  EXPECT_EQ(scores.confusion.counts, (std::vector<std::uint32_t>{50, 0, 5, 45}));
+  Scoreboard board(Threshold(), Samples(), {}, std::nullopt);
+  EXPECT_TRUE(board.Finish(At(50, 1)).confusion.counts.empty());
+}
+
+// Two classes told apart by one number: of no use here, but a model of mean squared error.
+nn::ModelSpec Line() {
+  nn::ModelSpec model;
+  model.input = {1};
+  model.layers = {nn::Dense{1, nn::Activation::kLinear}};
+  model.loss = nn::Loss::kMeanSquaredError;
+  return model;
+}
+
+data::Dataset Double() {
+  data::Dataset::Memory memory;
+  memory.shape = {1};
+  memory.normalize = data::Normalize::kNone;
+  memory.outputs = 1;
+  for (int i = 0; i < 100; ++i) {
+    memory.rows.push_back(static_cast<std::uint8_t>(i));
+    memory.targets.push_back(2 * static_cast<float>(i));
+  }
+  return data::Dataset::FromMemory(std::move(memory));
+}
+
+Snapshot Slope(float slope, double epoch, bool settled = false) {
+  Snapshot snapshot;
+  tensor::FlatVector x(2);
+  x[0] = slope;
+  snapshot.x = std::make_shared<const tensor::FlatVector>(std::move(x));
+  snapshot.epochs = epoch;
+  snapshot.settled = settled;
+  return snapshot;
+}
+
+TEST(Regression, IsJudgedByItsLoss) {
+  Scoreboard board(Line(), Double(), data::Range(0, 100), Double());
+  const Score first = board.Evaluate(Slope(1, 1));
+  EXPECT_FALSE(first.validation.accuracy);
+  EXPECT_NEAR(first.validation.loss, 3283.5, 1e-3);  // mean of i^2 below 100
+  board.Evaluate(Slope(1.9f, 2));
+  board.Evaluate(Slope(std::nanf(""), 3));
+  const FinalScores scores = board.Finish(Slope(1.5f, 4));
+  EXPECT_EQ(scores.best.epoch, 2);
+  EXPECT_NEAR(scores.best_test->errors->mean_absolute, 4.95, 1e-4);
+  EXPECT_GT(*scores.best_test->errors->r2, 0.98);
+  EXPECT_TRUE(scores.confusion.counts.empty());
+}
+
+TEST(Regression, ASettledModelWinsWithinOneStandardError) {
+  Scoreboard board(Line(), Double(), data::Range(0, 100), std::nullopt);
+  board.Evaluate(Slope(1.9f, 1));
+  EXPECT_EQ(board.Finish(Slope(1.897f, 2, true)).best.epoch, 2);
+  Scoreboard other(Line(), Double(), data::Range(0, 100), std::nullopt);
+  other.Evaluate(Slope(1.9f, 1));
+  EXPECT_EQ(other.Finish(Slope(1.88f, 2, true)).best.epoch, 1);
+}
+
 TEST_F(ScoreboardTest, GoesOnFromACheckpoint) {
   Score best;
   best.epoch = 7;
@@ -97,7 +162,7 @@ TEST_F(ScoreboardTest, GoesOnFromACheckpoint) {
   board_.Restore(best, At(51, 7).x);
   const FinalScores scores = board_.Finish(At(60, 8));
   EXPECT_DOUBLE_EQ(scores.best.epoch, 7);
-  EXPECT_DOUBLE_EQ(scores.best_test->accuracy, 0.99);
+  EXPECT_DOUBLE_EQ(*scores.best_test->accuracy, 0.99);
 }
 
 }  // namespace

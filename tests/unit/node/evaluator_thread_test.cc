@@ -61,8 +61,8 @@ TEST_F(EvaluatorThreadTest, BestIsKeptAndTheSettledModelCompetes) {
   evaluator.Finish(SnapshotOf(100));
   const auto final_scores = evaluator.WaitFinished(Soon());
   ASSERT_TRUE(final_scores.has_value());
-  double best = final_scores->last.validation.accuracy;
-  for (const learner::Score& score : scores) best = std::max(best, score.validation.accuracy);
+  double best = *final_scores->last.validation.accuracy;
+  for (const learner::Score& score : scores) best = std::max(best, *score.validation.accuracy);
   EXPECT_EQ(final_scores->best.validation.accuracy, best);
   EXPECT_EQ(evaluator.best()->score.validation.accuracy, best);
   EXPECT_EQ(evaluator.report().last->batches, 100u);
