@@ -1,11 +1,13 @@
 #include "covey/learner/learner.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include "covey/base/check.h"
 #include "covey/base/random.h"
+#include "covey/tensor/kernels.h"
 
 namespace covey::learner {
 namespace {
@@ -106,6 +108,17 @@ gradient::StepResult Learner::TrainBatch() {
   return result;
 }
 
+Error Learner::NotFinite() const {
+  const std::optional<std::string> layer = trainer_.FirstNonFinite();
+  char epoch[32];
+  std::snprintf(epoch, sizeof epoch, "%.2f", sampler_.epochs());
+  return Error{ErrorCode::kSoftware, "training",
+               "the loss of step " + std::to_string(trainer_.optimizer().steps() + 1) + " (epoch " +
+                   epoch + ") is not a finite number" +
+                   (layer ? ", nor are the outputs of layer " + *layer : ""),
+               "lower train.optimizer.learning_rate, or look at the data"};
+}
+
 Next Learner::Trained(Time now, std::uint32_t batches) {
   return Handle(now, consensus::Trained{batches});
 }
@@ -127,7 +140,9 @@ Next Learner::Run(Time now, std::vector<consensus::Action>& actions) {
     } else if (const auto* ask = std::get_if<consensus::AskToJoin>(&action)) {
       host_.AskToJoin(ask->peer);
     } else if (std::get_if<consensus::Publish>(&action) != nullptr) {
-      host_.Publish(TakeSnapshot());
+      Snapshot snapshot = TakeSnapshot();
+      if (tensor::AllFinite(snapshot.x->view())) last_good_ = snapshot;
+      host_.Publish(std::move(snapshot));
     }
   }
   actions.clear();

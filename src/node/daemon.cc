@@ -14,6 +14,8 @@
 #include "covey/log/log.h"
 #include "covey/node/process.h"
 #include "covey/store/checkpoint.h"
+#include "covey/store/file_system.h"
+#include "covey/store/safetensors.h"
 #include "node/checkpoint_thread.h"
 #include "node/clock.h"
 #include "node/evaluator_thread.h"
@@ -80,6 +82,7 @@ struct Daemon::State {
   Status Command(consensus::Command command, bool (*has_effect)(const Progress& progress));
   std::optional<Ending> LookAround();
   Status End(Ending ending);
+  Error KeepLastGood(Error error) const;
   void Measure();
 
   DaemonSettings settings;
@@ -282,6 +285,28 @@ Status Daemon::Run(Signals& signals) {
   return ended;
 }
 
+// Training went wrong: what was published last is still worth something.
+// Returns: the error with what was done.
+Error Daemon::State::KeepLastGood(Error error) const {
+  const learner::Snapshot& good = learner.last_good();
+  if (good.x == nullptr) {
+    error.hint += "; there are no earlier parameters to keep but those of checkpoints";
+    return error;
+  }
+  const std::string path = settings.config.node.state_dir + "/last-good.safetensors";
+  const nn::ModelSpec& model = settings.config.model;
+  Status written = store::MakeFolder(settings.config.node.state_dir);
+  if (written) {
+    written = store::WriteSafetensors(
+        path, nn::LayoutOf(model), good.x->view(),
+        {{"model", nn::Summary(model)}, {"batches", std::to_string(good.batches)}});
+  }
+  error.hint +=
+      written ? "; the parameters of batch " + std::to_string(good.batches) + " are kept in " + path
+              : "; the last good parameters can't be kept: " + written.error().Format();
+  return error;
+}
+
 Status Daemon::State::End(Ending ending) {
   Measure();
   leaving = true;
@@ -293,7 +318,7 @@ Status Daemon::State::End(Ending ending) {
   if (!network->WaitEnded(deadline)) EndHung("network");
   if (ending == Ending::kFailure) {
     if (!evaluator.Stop(deadline)) EndHung("evaluation");
-    return tl::unexpected(*failure);
+    return tl::unexpected(KeepLastGood(*failure));
   }
 
   if (ending == Ending::kLeave) {

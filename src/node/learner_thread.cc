@@ -169,11 +169,7 @@ bool LearnerThread::TrainOne() {
   phase_samples_ += step.samples;
   if (step.finite) return true;
   failed_ = true;
-  const std::uint64_t batch = learner_.core().counters().batches;
-  callbacks_.on_failure(
-      Error{ErrorCode::kSoftware, "training",
-            "the loss is not a finite number in the round after batch " + std::to_string(batch),
-            "lower train.optimizer.learning_rate, or look at the data"});
+  callbacks_.on_failure(learner_.NotFinite());
   return false;
 }
 

@@ -59,6 +59,7 @@ class LearnerThread final : private learner::Host {
   // After it has ended.
   learner::Saved Save() { return learner_.Save(); }
   learner::Snapshot TakeSnapshot() { return learner_.TakeSnapshot(); }
+  const learner::Snapshot& last_good() const { return learner_.last_good(); }
 
   // Thread: any.
   Progress progress() const;

@@ -147,10 +147,8 @@ void VirtualNode::Train(std::uint32_t batches) {
 void VirtualNode::TrainOne(std::uint32_t done, std::uint32_t batches) {
   const gradient::StepResult step = learner_.TrainBatch();
   if (!step.finite) {
-    failure_ = Error{ErrorCode::kSoftware, "node " + std::to_string(index_),
-                     "the loss is not a finite number in the round after batch " +
-                         std::to_string(learner_.core().counters().batches),
-                     "lower train.optimizer.learning_rate"};
+    failure_ = learner_.NotFinite();
+    failure_->where = "node " + std::to_string(index_);
     return;
   }
   const double seconds = static_cast<double>(step.samples) / world_.options.samples_per_second;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "covey/base/ids.h"
+#include "covey/base/result.h"
 #include "covey/base/time.h"
 #include "covey/consensus/node.h"
 #include "covey/data/dataset.h"
@@ -99,6 +100,10 @@ class Learner {
 
   // One mini-batch of the training phase. A loss that is not finite leaves x unchanged.
   gradient::StepResult TrainBatch();
+  // After a batch whose loss was not finite. Returns: kSoftware, with the step and the layer.
+  Error NotFinite() const;
+  // The newest published snapshot whose parameters are all finite; its x is null before the first.
+  const Snapshot& last_good() const { return last_good_; }
   Next Trained(Time now, std::uint32_t batches);
 
   Snapshot TakeSnapshot();
@@ -126,6 +131,7 @@ class Learner {
   std::vector<consensus::Action> actions_;
   Next next_;
   std::uint64_t samples_ = 0;
+  Snapshot last_good_;
   double loss_sum_ = 0;  // since the last snapshot
   std::uint64_t correct_ = 0;
   std::uint64_t seen_ = 0;

@@ -55,8 +55,9 @@ class Daemon {
   // Returns when the node has ended: checkpoint written, threads gone.
   //   signal:         goodbye to the peers, checkpoint; within 4.5 s, or the process ends with 70.
   //   Leave, linger:  the same, but best and last model are measured before the checkpoint.
-  // Errors: kSoftware when the loss became non-finite (no checkpoint is written then); what Save
-  // says when the last checkpoint failed.
+  // Errors: kSoftware when the loss became non-finite: names step and layer; no checkpoint is
+  // written then, but the newest published parameters that are finite, to
+  // <state_dir>/last-good.safetensors. What Save says when the last checkpoint failed.
   // Thread: the main one.
   Status Run(Signals& signals);
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "covey/store/safetensors.h"
 #include "fixture.h"
 
 namespace covey::node {
@@ -145,7 +146,30 @@ TEST_F(DaemonTest, NonFiniteLossEndsItWithoutACheckpoint) {
   ASSERT_FALSE(ended.has_value());
   EXPECT_EQ(ended.error().code, ErrorCode::kSoftware);
   EXPECT_NE(ended.error().Format().find("learning_rate"), std::string::npos);
+  EXPECT_NE(ended.error().Format().find("outputs of layer dense"), std::string::npos)
+      << ended.error().Format();
   EXPECT_EQ(Checkpoints(), 0u);
+}
+
+// The newest published parameters outlive a run that goes wrong.
+TEST_F(DaemonTest, NonFiniteLossKeepsTheLastGoodParameters) {
+  config_.train.evaluate.every = config::EvaluateSettings::Every::kBatches;
+  config_.train.evaluate.batches = 1;
+  config_.consensus.batches = 1;
+  config_.train.optimizer.kind = optim::Settings::Kind::kSgd;
+  config_.train.optimizer.learning_rate = 20;
+  std::get<nn::Dense>(config_.model.layers[0]).activation = nn::Activation::kLinear;
+  auto daemon = Open();
+  daemon->Start(network_, watcher_);
+  const Status ended = daemon->Run(signals_);
+  ASSERT_FALSE(ended.has_value());
+  const std::string path = folder_ / "state/last-good.safetensors";
+  EXPECT_NE(ended.error().hint.find("are kept in " + path), std::string::npos)
+      << ended.error().Format();
+  const auto kept = store::ReadSafetensors(path);  // refuses values that are not finite
+  ASSERT_TRUE(kept) << kept.error().Format();
+  EXPECT_EQ(kept->values.size(), nn::LayoutOf(config_.model).size());
+  EXPECT_GE(std::stoul(kept->metadata.at("batches")), 1u);
 }
 
 TEST_F(DaemonTest, PeriodicCheckpointsAreWrittenWhileItTrains) {
