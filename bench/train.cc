@@ -1,6 +1,6 @@
 // Training speed of one node: windows of gradient::Trainer on one of the networks of workloads.h.
 //
-//   bench_train [--workload mlp|cnn|lstm] [--batch B] [--threads T]
+//   bench_train [--workload mlp|cnn|rprop|batch_backprop|lstm] [--batch B] [--threads T]
 //               [--numerics fast|portable] [--level v3] [--data FOLDER | --synthetic]
 //               [--seconds S] [--windows W] [--json | --serve]
 //

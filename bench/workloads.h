@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,8 @@ struct Workload {
   std::size_t batch = 32;  // unless the command line says otherwise
 };
 
-inline constexpr std::array<const char*, 3> kWorkloads{"mlp", "cnn", "lstm"};
+inline constexpr std::array<const char*, 5> kWorkloads{"mlp", "cnn", "rprop", "batch_backprop",
+                                                       "lstm"};
 
 // Where Fashion-MNIST lies and where it may be unpacked; no folder: random bytes instead.
 struct Files {
@@ -66,6 +68,39 @@ inline nn::ModelSpec MlpSpec() {
   nn::ModelSpec spec{.input = {28, 28}, .layers = {}};
   spec.layers = {nn::Dense{.units = 72, .activation = nn::Activation::kRelu},
                  nn::Dense{.units = 10}};
+  return spec;
+}
+
+// 30,000 samples of 13 numbers in [0, 1) and 8 targets, 0.1 + 0.8 x_k x_(k+5).
+inline data::Dataset Regression() {
+  constexpr std::size_t kSamples = 30000;
+  constexpr std::size_t kInputs = 13;
+  constexpr std::size_t kOutputs = 8;
+  std::vector<float> inputs(kSamples * kInputs);
+  for (std::uint32_t i = 0; i < inputs.size(); ++i) {
+    inputs[i] = static_cast<float>(Word(4, i) >> 8) * 0x1p-24f;
+  }
+  data::Dataset::Memory memory{.shape = {kInputs},
+                               .rows = std::vector<std::uint8_t>(inputs.size() * sizeof(float)),
+                               .labels = {},
+                               .normalize = data::Normalize::kNone,
+                               .element = tensor::Element::kFloat32,
+                               .targets = std::vector<float>(kSamples * kOutputs),
+                               .outputs = kOutputs};
+  std::memcpy(memory.rows.data(), inputs.data(), memory.rows.size());
+  for (std::size_t i = 0; i < kSamples; ++i) {
+    const float* x = &inputs[i * kInputs];
+    for (std::size_t k = 0; k < kOutputs; ++k) {
+      memory.targets[i * kOutputs + k] = 0.1f + 0.8f * x[k] * x[k + 5];
+    }
+  }
+  return data::Dataset::FromMemory(std::move(memory));
+}
+
+inline nn::ModelSpec RegressionSpec() {
+  nn::ModelSpec spec{.input = {13}, .layers = {}, .loss = nn::Loss::kMeanSquaredError};
+  spec.layers = {nn::Dense{.units = 100, .activation = nn::Activation::kSigmoid},
+                 nn::Dense{.units = 8, .activation = nn::Activation::kSigmoid}};
   return spec;
 }
 
@@ -115,6 +150,13 @@ inline nn::ModelSpec LstmSpec(std::size_t steps, std::size_t symbols,
 inline Result<Workload> MakeWorkload(const std::string& name, const Files& files) {
   if (name == "cnn") {
     return Workload{.spec = CnnSpec(), .optimizer = {}, .dataset = RandomImages({32, 32, 3}, 8192)};
+  }
+  if (name == "rprop" || name == "batch_backprop") {
+    using Kind = optim::Settings::Kind;
+    optim::Settings optimizer{.kind = Kind::kIrpropMinus};
+    if (name == "batch_backprop") optimizer = {.kind = Kind::kBackprop, .learning_rate = 0.5f};
+    return Workload{
+        .spec = RegressionSpec(), .optimizer = optimizer, .dataset = Regression(), .batch = 30000};
   }
   if (name == "lstm") {
     return Workload{.spec = LstmSpec(40, 100),
