@@ -54,7 +54,7 @@ void Assigner::RefuseList(const Key& key) {
 void Assigner::List(const Key& key, const ListBinding&) { RefuseList(key); }
 void Assigner::Items(const Key& key, const ItemsBinding&) { RefuseList(key); }
 void Assigner::Kinds(const Key& key, const KindsBinding&) { RefuseList(key); }
-void Assigner::Overrides(const Key& key, std::map<std::uint32_t, Override>&) { RefuseList(key); }
+void Assigner::Overrides(const Key& key, config::Overrides&) { RefuseList(key); }
 
 Status Set(NodeConfig& config, const std::string& key, std::string_view value) {
   NodeConfig changed = config;

@@ -23,7 +23,7 @@ class Assigner : public Visitor {
   void List(const Key& key, const ListBinding& binding) override;
   void Items(const Key& key, const ItemsBinding& binding) override;
   void Kinds(const Key& key, const KindsBinding& binding) override;
-  void Overrides(const Key& key, std::map<std::uint32_t, Override>& overrides) override;
+  void Overrides(const Key& key, config::Overrides& overrides) override;
 
  private:
   bool Meets(const Key& key);

@@ -215,7 +215,7 @@ std::vector<Problem> Contradictions(const Experiment& e) {
                                 " divides samples by class label, and these have targets",
                         .note = "use iid or key"});
   }
-  for (const auto& entry : e.overrides) {
+  for (const auto& entry : e.overrides.nodes) {
     if (entry.first < e.nodes) continue;
     const std::string index = std::to_string(entry.first);
     problems.push_back(

@@ -74,7 +74,7 @@ class Lister : public Visitor {
     path_ = before;
   }
 
-  void Overrides(const Key& key, std::map<std::uint32_t, Override>&) override {
+  void Overrides(const Key& key, config::Overrides&) override {
     Add(key, "sections by index of a node");
   }
 

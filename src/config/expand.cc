@@ -38,7 +38,7 @@ void MakeControl(Run run, const Experiment& experiment, NodeConfig& config) {
   }
 }
 
-Status ApplyOverride(const Override& own, const std::string& where, NodeConfig& config) {
+Status Apply(const Override& own, const std::string& where, NodeConfig& config) {
   for (const auto& [key, value] : own.set) {
     Assigner assigner(key, value);
     VisitNode(assigner, config);
@@ -47,6 +47,9 @@ Status ApplyOverride(const Override& own, const std::string& where, NodeConfig& 
       return Fail(ErrorCode::kConfig, where + "." + key, assigner.refusal()->what,
                   assigner.refusal()->note);
     }
+  }
+  if (Status sound = Check(config); !sound) {
+    return Fail(ErrorCode::kConfig, where, sound.error().what);
   }
   return {};
 }
@@ -64,17 +67,20 @@ Result<std::vector<NodeConfig>> Expand(const Experiment& experiment, Run run) {
   std::vector<NodeConfig> configs;
   for (std::uint32_t i = 0; i < nodes; ++i) {
     NodeConfig config = NodeOf(experiment, i, nodes);
-    const auto own = experiment.overrides.find(i);
-    if (own != experiment.overrides.end() && !alone) {
+    const auto own = experiment.overrides.nodes.find(i);
+    if (own != experiment.overrides.nodes.end() && !alone) {
       const std::string where = "experiment.overrides[" + std::to_string(i) + "]";
-      if (Status done = ApplyOverride(own->second, where, config); !done) {
+      if (Status done = Apply(own->second, where, config); !done) {
         return tl::unexpected(done.error());
       }
-      if (Status sound = Check(config); !sound) {
-        return Fail(ErrorCode::kConfig, where, sound.error().what);
-      }
     }
-    if (run != Run::kConsensus) MakeControl(run, experiment, config);
+    if (run != Run::kConsensus) {
+      const std::string where = "experiment.overrides.controls";
+      if (Status done = Apply(experiment.overrides.controls, where, config); !done) {
+        return tl::unexpected(done.error());
+      }
+      MakeControl(run, experiment, config);
+    }
     Complete(config);
     configs.push_back(std::move(config));
   }

@@ -93,10 +93,13 @@ void CheckWhole(const Experiment& experiment, const Reader& reader, Diagnostics&
   ReportProblems(Contradictions(experiment), reader, diagnostics);
   if (diagnostics.errors() != 0) return;
   // What an override contradicts shows only in the node that has it.
-  const auto nodes = Expand(experiment);
-  if (nodes) return;
-  const Error& error = nodes.error();
-  diagnostics.Error(reader.PlaceOf(error.where), error.where + ": " + error.what, error.hint);
+  for (const Run run : {Run::kConsensus, Run::kIsolated}) {
+    const auto nodes = Expand(experiment, run);
+    if (nodes) continue;
+    const Error& error = nodes.error();
+    return diagnostics.Error(reader.PlaceOf(error.where), error.where + ": " + error.what,
+                             error.hint);
+  }
 }
 
 template <class T>

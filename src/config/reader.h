@@ -34,7 +34,7 @@ class Reader : public Visitor {
   void List(const Key& key, const ListBinding& binding) override;
   void Items(const Key& key, const ItemsBinding& binding) override;
   void Kinds(const Key& key, const KindsBinding& binding) override;
-  void Overrides(const Key& key, std::map<std::uint32_t, Override>& overrides) override;
+  void Overrides(const Key& key, config::Overrides& overrides) override;
 
   // Returns: where `path` or, when the file does not mention it, the section around it stands.
   Span PlaceOf(const std::string& path) const;
@@ -85,8 +85,7 @@ class Reader : public Visitor {
   void UnknownKind(const std::string& name, const std::string& path, Span span,
                    const KindsBinding& binding);
   void ReadOption(const TreeEntry& entry, const std::string& path, const ChoiceBinding& binding);
-  void ReadOverride(std::uint32_t index, const TreeEntry& entry, const std::string& path,
-                    std::map<std::uint32_t, Override>& overrides);
+  Override ReadOverride(const TreeEntry& entry, const std::string& path, bool of_controls);
   void Enter(const TreeNode* map, std::string path, Span span, const Body& body);
   void ReportUnknown(const Frame& frame);
   std::string Hint(const Frame& frame, const std::string& name) const;

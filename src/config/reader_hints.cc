@@ -82,35 +82,36 @@ void Reader::ReportMissing(const Frame& frame, const std::vector<std::string>& u
   }
 }
 
-void Reader::Overrides(const Key& key, std::map<std::uint32_t, Override>& overrides) {
+void Reader::Overrides(const Key& key, config::Overrides& overrides) {
   const TreeEntry* entry = Take(key, {});
   if (entry == nullptr || entry->value.kind == TreeNode::Kind::kNull) return;
   const std::string path = PathOf(key.name);
   if (entry->value.kind != TreeNode::Kind::kMap) {
-    return Fail(path, places_[path], "want a section with the indices of nodes",
+    return Fail(path, places_[path], "want a section with the indices of nodes, or controls",
                 "e.g. {3: {start_after: 10s}}");
   }
   for (const TreeEntry& node : entry->value.entries) {
-    const std::string inner = path + "[" + node.key + "]";
+    const bool controls = node.key == "controls";
+    const std::string inner = path + (controls ? ".controls" : "[" + node.key + "]");
     std::uint32_t index = 0;
     const char* end = node.key.data() + node.key.size();
     const auto result = std::from_chars(node.key.data(), end, index);
     const bool canonical =
         result.ec == std::errc{} && result.ptr == end && std::to_string(index) == node.key;
     places_[inner] = node.key_span;
-    if (!canonical) {
+    if (!canonical && !controls) {
       Fail(path, node.key_span, "'" + Shown(node.key) + "' is not the index of a node",
-           "nodes are counted from 0");
+           "nodes are counted from 0; 'controls' is for the controls");
     } else if (node.value.kind == TreeNode::Kind::kMap) {
-      ReadOverride(index, node, inner, overrides);
+      Override own = ReadOverride(node, inner, controls);
+      (controls ? overrides.controls : overrides.nodes[index]) = std::move(own);
     } else if (node.value.kind != TreeNode::Kind::kBad) {
       Fail(inner, node.key_span, "want a section of keys", "e.g. {start_after: 10s}");
     }
   }
 }
 
-void Reader::ReadOverride(std::uint32_t index, const TreeEntry& entry, const std::string& path,
-                          std::map<std::uint32_t, Override>& overrides) {
+Override Reader::ReadOverride(const TreeEntry& entry, const std::string& path, bool of_controls) {
   Options options;
   options.is_template = options_.is_template;
   options.is_override = true;
@@ -118,12 +119,16 @@ void Reader::ReadOverride(std::uint32_t index, const TreeEntry& entry, const std
   Reader inner(entry.value, diagnostics_, options);
   Override own;
   NodeConfig scratch;
-  VisitOverride(inner, own, scratch);
+  if (of_controls) {
+    VisitNode(inner, scratch);
+  } else {
+    VisitOverride(inner, own, scratch);
+  }
   inner.Finish();
   for (const auto& assignment : inner.assigned()) {
     if (assignment.first != "start_after") own.set.push_back(assignment);
   }
-  overrides[index] = std::move(own);
+  return own;
 }
 
 }  // namespace covey::config

@@ -173,7 +173,9 @@ void VisitExperiment(Visitor& v, Experiment& e) {
               [&v, &e] { VisitPartition(v, e.partition, false); });
     v.Scalar({"init", "Whether nodes start with the same parameters; the paper: distinct"},
              Word<Init>(e.init, {{Init::kDistinct, "distinct"}, {Init::kSame, "same"}}));
-    v.Overrides({"overrides", "By index of a node: start_after, and any scalar of a node file"},
+    v.Overrides({"overrides",
+                 "By index of a node: start_after, and any scalar of a node file; controls: of "
+                 "both controls"},
                 e.overrides);
     v.Scalar({"controls", "Runs beside it: one model on all the data; nodes that never exchange"},
              Word<Controls>(e.controls, {{Controls::kNone, "none"},

@@ -134,7 +134,7 @@ class TemplateWriter : public Visitor {
     depth_ -= 2;
   }
 
-  void Overrides(const Key&, std::map<std::uint32_t, Override>&) override {}
+  void Overrides(const Key&, config::Overrides&) override {}
 
  private:
   void Entry(const KindsBinding::Kind& kind, std::size_t index) {

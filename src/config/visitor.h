@@ -118,7 +118,7 @@ class Visitor {
   virtual void List(const Key& key, const ListBinding& binding) = 0;
   virtual void Items(const Key& key, const ItemsBinding& binding) = 0;
   virtual void Kinds(const Key& key, const KindsBinding& binding) = 0;
-  virtual void Overrides(const Key& key, std::map<std::uint32_t, Override>& overrides) = 0;
+  virtual void Overrides(const Key& key, config::Overrides& overrides) = 0;
 };
 
 }  // namespace covey::config

@@ -88,27 +88,31 @@ class Writer : public Visitor {
     depth_ -= 2;
   }
 
-  void Overrides(const Key& key, std::map<std::uint32_t, Override>& overrides) override {
-    if (overrides.empty()) return;
+  void Overrides(const Key& key, config::Overrides& overrides) override {
+    if (overrides.nodes.empty() && overrides.controls.set.empty()) return;
     Line(std::string(key.name) + ":");
-    for (auto& [index, own] : overrides) {
-      NodeConfig scratch;
-      std::set<std::string> paths{"start_after"};
-      for (const auto& [path, value] : own.set) {
-        Assigner assigner(path, value);
-        VisitNode(assigner, scratch);
-        paths.insert(path);
-      }
-      Writer inner(std::move(paths), depth_ + 2);
-      VisitOverride(inner, own, scratch);
-      ++depth_;
-      Line(std::to_string(index) + ":");
-      --depth_;
-      text_ += inner.text();
-    }
+    for (auto& [index, own] : overrides.nodes) WriteOverride(std::to_string(index), own, true);
+    if (!overrides.controls.set.empty()) WriteOverride("controls", overrides.controls, false);
   }
 
  private:
+  void WriteOverride(const std::string& name, Override& own, bool of_node) {
+    NodeConfig scratch;
+    std::set<std::string> paths;
+    if (of_node) paths.insert("start_after");
+    for (const auto& [path, value] : own.set) {
+      Assigner assigner(path, value);
+      VisitNode(assigner, scratch);
+      paths.insert(path);
+    }
+    Writer inner(std::move(paths), depth_ + 2);
+    VisitOverride(inner, own, scratch);
+    ++depth_;
+    Line(name + ":");
+    --depth_;
+    text_ += inner.text();
+  }
+
   bool Left(const Key& key) const {
     if (skip_per_node_ && key.per_node) return true;
     return !only_.empty() && only_.count(path_ + std::string(key.name)) == 0;

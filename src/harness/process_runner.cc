@@ -76,8 +76,8 @@ class ProcessFleet {
 };
 
 Duration ProcessFleet::StartAfter(std::uint32_t index) const {
-  const auto own = experiment_.overrides.find(index);
-  return own == experiment_.overrides.end() ? Duration{} : own->second.start_after;
+  const auto own = experiment_.overrides.nodes.find(index);
+  return own == experiment_.overrides.nodes.end() ? Duration{} : own->second.start_after;
 }
 
 Status ProcessFleet::Prepare() {

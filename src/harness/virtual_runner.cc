@@ -127,8 +127,8 @@ Result<FleetOutcome> RunVirtual(const config::Experiment& experiment, Group grou
   simulate::FleetOptions options;
   for (std::uint32_t i = 0; i < configs->size(); ++i) {
     config::FillPaths((*configs)[i], environment);
-    const auto own = experiment.overrides.find(i);
-    const bool late = group == Group::kConsensus && own != experiment.overrides.end();
+    const auto own = experiment.overrides.nodes.find(i);
+    const bool late = group == Group::kConsensus && own != experiment.overrides.nodes.end();
     options.start_after.push_back(late ? own->second.start_after : Duration{});
   }
   Listener listener(group, *configs, observer);

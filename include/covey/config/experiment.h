@@ -21,6 +21,13 @@ struct Override {
   std::vector<std::pair<std::string, std::string>> set;
 };
 
+struct Overrides {
+  std::map<std::uint32_t, Override> nodes;  // by index of the node, from 0
+  // What the controls train with, when another optimizer serves them better than the fleet's. They
+  // start together: start_after is 0.
+  Override controls;
+};
+
 // What the file requires of the results; unset: not checked. Names as in summary.json.
 struct Expect {
   std::optional<double> accuracy;             // consensus, mean over the nodes, at least
@@ -41,7 +48,7 @@ struct Experiment {
   data::PartitionSettings partition =
       Iid();  // node i gets part i of `nodes`, or the samples with key i
   Init init = Init::kDistinct;
-  std::map<std::uint32_t, Override> overrides;  // by index of the node, from 0
+  Overrides overrides;
   Controls controls = Controls::kNone;
   Mode mode = Mode::kProcess;
   std::uint64_t seed = 1;
@@ -63,10 +70,10 @@ enum class Run {
 
 // Makes the nodes of an experiment: node i has index i, name "node<i>", the experiment's seed for
 // streams, partition and faults, part i of n, the initial parameters of `init`, and its overrides.
-// Controls have no faults, no tail and do not linger; `until: {batches: B}` becomes B * n for the
-// monolithic one, so that it sees as many epochs. Keys, listen, seeds and directories are left to
-// whoever starts the nodes. Errors: kConfig when an override's key or value is wrong, or a node's
-// settings contradict each other.
+// Controls have the overrides of the controls too, no faults, no tail and do not linger; `until:
+// {batches: B}` becomes B * n for the monolithic one, so that it sees as many epochs. Keys, listen,
+// seeds and directories are left to whoever starts the nodes. Errors: kConfig when an override's
+// key or value is wrong, or a node's settings contradict each other.
 Result<std::vector<NodeConfig>> Expand(const Experiment& experiment, Run run = Run::kConsensus);
 
 }  // namespace covey::config

@@ -179,7 +179,7 @@ TEST_F(FleetTest, ANewcomerCopiesThenAverages) {
   options.start_after = {Duration{}, Duration{}, Duration{}, Duration{},
                          std::chrono::milliseconds(30)};
   experiment_.node.train.until.epochs = 12;
-  experiment_.overrides[4].set = {{"consensus.join", "true"}};
+  experiment_.overrides.nodes[4].set = {{"consensus.join", "true"}};
   std::vector<double> first_accuracy(5, -1);
   FleetObserver observer;
   observer.on_score = [&](std::uint32_t node, const learner::Score& score, Time) {

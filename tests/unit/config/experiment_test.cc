@@ -81,11 +81,28 @@ TEST(Expand, DataSetsKnowTheirClasses) {
 TEST(Expand, Overrides) {
   const Experiment experiment =
       Small("  overrides: {1: {start_after: 10s, consensus: {sends: 2}}}\n");
-  EXPECT_EQ(experiment.overrides.at(1).start_after, std::chrono::seconds(10));
+  EXPECT_EQ(experiment.overrides.nodes.at(1).start_after, std::chrono::seconds(10));
   const auto nodes = Expand(experiment).value();
   EXPECT_EQ(nodes[0].consensus.sends, 1u);
   EXPECT_EQ(nodes[1].consensus.sends, 2u);
   EXPECT_EQ(Expand(experiment, config::Run::kIsolated).value()[1].consensus.sends, 0u);
+}
+
+TEST(Expand, ControlsMayTrainInAnotherWay) {
+  const Experiment experiment = Small(
+      "  overrides:\n"
+      "    1: {train: {optimizer: {learning_rate: 0.25}}}\n"
+      "    controls: {train: {optimizer: {kind: sgd, learning_rate: 0.5}}}\n");
+  const auto fleet = Expand(experiment).value();
+  EXPECT_EQ(fleet[0].train.optimizer.kind, Small().node.train.optimizer.kind);
+  EXPECT_EQ(fleet[1].train.optimizer.learning_rate, 0.25f);
+  for (const config::Run run : {config::Run::kMonolithic, config::Run::kIsolated}) {
+    const std::vector<NodeConfig> controls = Expand(experiment, run).value();
+    for (const NodeConfig& control : controls) {
+      EXPECT_EQ(control.train.optimizer.kind, optim::Settings::Kind::kSgd);
+      EXPECT_EQ(control.train.optimizer.learning_rate, 0.5f);
+    }
+  }
 }
 
 TEST(Expand, MonolithicSeesAsManyEpochs) {
@@ -119,7 +136,7 @@ TEST(Expand, RefusesWhatNoFileCouldSay) {
   EXPECT_FALSE(Expand(experiment));
   experiment.nodes = 1024;
   EXPECT_TRUE(Expand(experiment));
-  experiment.overrides[0].set.emplace_back("consensus.sned", "2");
+  experiment.overrides.nodes[0].set.emplace_back("consensus.sned", "2");
   EXPECT_EQ(Expand(experiment).error().Format(),
             "experiment.overrides[0].consensus.sned: unknown key");
 }
@@ -153,6 +170,10 @@ TEST(ExperimentErrors, Overrides) {
               HasSubstr("experiment.overrides[3].start_after: '10' has no unit"));
   EXPECT_THAT(override_errors("3: {model: {input: [3]}}"),
               HasSubstr("experiment.overrides[3].model.input: a list can't be overridden"));
+  EXPECT_THAT(override_errors("controls: {start_after: 10s}"),
+              HasSubstr("unknown key 'experiment.overrides.controls.start_after'"));
+  EXPECT_THAT(override_errors("controls: {network: {drop_after: 1s}}"),
+              HasSubstr("e.yaml:4:5: error: experiment.overrides.controls: network.drop_after"));
   EXPECT_THAT(override_errors("third: {}"), HasSubstr("'third' is not the index of a node"));
   EXPECT_THAT(override_errors("03: {}"), HasSubstr("'03' is not the index of a node"));
   EXPECT_THAT(override_errors("3: 10s"), HasSubstr("want a section of keys"));

@@ -142,6 +142,7 @@ TEST(WriteYaml, Experiments) {
       "  overrides:\n"
       "    3: {start_after: 10s, consensus: {sends: 2, gamma: auto}, train: {until: {epochs: 5}}}\n"
       "    1: {log: {level: debug}}\n"
+      "    controls: {train: {optimizer: {kind: adam}}}\n"
       "  controls: isolated\n"
       "  mode: virtual\n"
       "  seed: 7\n"
@@ -162,11 +163,15 @@ TEST(WriteYaml, Experiments) {
                               "        until: {epochs: 5}\n"
                               "      consensus:\n"
                               "        sends: 2\n"
-                              "        gamma: auto\n"));
+                              "        gamma: auto\n"
+                              "    controls:\n"
+                              "      train:\n"
+                              "        optimizer:\n"
+                              "          kind: adam\n"));
   const auto again = ParseExperiment(text, "again.yaml");
   ASSERT_TRUE(again) << again.error().Format() << text;
   EXPECT_EQ(WriteYaml(again->value), text);
-  EXPECT_EQ(again->value.overrides.at(3).start_after, std::chrono::seconds(10));
+  EXPECT_EQ(again->value.overrides.nodes.at(3).start_after, std::chrono::seconds(10));
   EXPECT_EQ(again->value.expect.gain_over_isolated, -0.25);
   EXPECT_FALSE(again->value.expect.spread);
 }
