@@ -115,7 +115,8 @@ Error Learner::NotFinite() const {
   return Error{ErrorCode::kSoftware, "training",
                "the loss of step " + std::to_string(trainer_.optimizer().steps() + 1) + " (epoch " +
                    epoch + ") is not a finite number" +
-                   (layer ? ", nor are the outputs of layer " + *layer : ""),
+                   (layer ? ", nor are the outputs of layer " + *layer
+                          : ", though the outputs of every layer are"),
                "lower train.optimizer.learning_rate, or look at the data"};
 }
 

@@ -17,7 +17,7 @@
 namespace covey::gradient {
 
 struct StepResult {
-  double loss_sum = 0;        // over the samples of the batch, before the update
+  double loss_sum = 0;        // over the samples of the batch, by their weights, before the update
   std::uint32_t correct = 0;  // of them classified right, before the update
   std::uint32_t samples = 0;
   bool finite = true;  // false: the loss is not a finite number, nothing was updated
@@ -30,7 +30,8 @@ struct StepResult {
 //
 // Cost: activations of a batch or piece, the optimizer's slots, and the gradient where it is stored
 // (twice for large batches), allocated in the constructor, and for SmallMlp in the first step;
-// later steps allocate nothing. Speed: bench/train.cc, bench/batch.cc.
+// later steps allocate nothing. The first use of weights or norms may allocate what only they need.
+// Speed: bench/train.cc, bench/batch.cc.
 // Thread: one thread at a time calls; parts of a step run on `tasks`. Denormal numbers count as
 // zero while a step runs.
 // Determinism: a function of x, the optimizer's state, the rows and the kernel level; bitwise, for
@@ -54,12 +55,23 @@ class Trainer {
   StepResult Step(tensor::VectorView x, const data::Dataset& dataset,
                   std::span<const std::uint32_t> rows);
 
-  // out <- mean gradient of the batch at x (whether or not the loss is finite). Same requirements.
+  // out <- sum_b w_b grad l_b / rows.size() at x, l_b the loss of the sample in rows[b], whether or
+  // not the loss is finite. weights: one w_b a row, finite; empty: all 1, the mean gradient.
+  // Requires: as Step.
+  // Cost: as a step; weights take small perceptrons off SmallMlp, through a network of their own.
   StepResult Gradient(tensor::ConstVectorView x, const data::Dataset& dataset,
-                      std::span<const std::uint32_t> rows, tensor::VectorView out);
+                      std::span<const std::uint32_t> rows, tensor::VectorView out,
+                      std::span<const float> weights = {});
+
+  // norms[b] <- Euclidean norm of grad l_b, with the dropout that Gradient gives the same rows; not
+  // finite where that gradient is not. Weights min(1, limit / norm) then make a gradient to which
+  // no sample contributes more than limit / rows.size().
+  // Requires: as Step; norms.size() == rows.size(). Cost: nn::Network::SampleNorms.
+  StepResult SampleNorms(tensor::ConstVectorView x, const data::Dataset& dataset,
+                         std::span<const std::uint32_t> rows, std::span<double> norms);
 
   // After a step that was not finite. Returns: the name of the first layer whose outputs are not
-  // all finite; nothing when it is not known which one it is.
+  // all finite; nothing when all are, and only the loss is not.
   std::optional<std::string> FirstNonFinite() const;
 
   optim::Optimizer& optimizer();
