@@ -2,6 +2,7 @@
 // reading.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -77,6 +78,10 @@ class Reader : public Visitor {
                   const Binding& binding);
   // Returns: the list at `key`; null when it is absent or refused.
   const TreeNode* TakeList(const Key& key, std::string_view entries);
+  using ReadEntry = std::function<void(const TreeNode& item, const std::string& path, std::size_t)>;
+  // Reads the list at `key` entry by entry; it has failed when one of them was refused.
+  void EachEntry(const Key& key, std::string_view entries,
+                 const std::function<void(std::size_t)>& resize, const ReadEntry& read);
   void ReadPair(const TreeNode& value, const std::string& path, Span key_span,
                 const ListBinding& binding);
   // An entry of a list of kinds. Requires: it is a word or a map.

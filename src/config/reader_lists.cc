@@ -54,6 +54,23 @@ const TreeNode* Reader::TakeList(const Key& key, std::string_view entries) {
   return nullptr;
 }
 
+void Reader::EachEntry(const Key& key, std::string_view entries,
+                       const std::function<void(std::size_t)>& resize, const ReadEntry& read) {
+  const TreeNode* value = TakeList(key, entries);
+  if (value == nullptr) return;
+  const std::string path = PathOf(key.name);
+  resize(value->items.size());
+  for (std::size_t i = 0; i < value->items.size(); ++i) {
+    const TreeNode& item = value->items[i];
+    const std::string inner = Numbered(path, i);
+    places_[inner] = item.span;
+    const std::size_t errors = diagnostics_.errors();
+    const bool bad = item.kind == TreeNode::Kind::kBad;
+    if (!bad) read(item, inner, i);
+    if (bad || diagnostics_.errors() != errors) failed_.insert(path);
+  }
+}
+
 void Reader::List(const Key& key, const ListBinding& binding) {
   const std::string path = PathOf(key.name);
   if (!binding.pair.empty()) {
@@ -61,16 +78,10 @@ void Reader::List(const Key& key, const ListBinding& binding) {
     if (entry == nullptr) return Missing(key);
     return ReadPair(entry->value, path, entry->key_span, binding);
   }
-  const TreeNode* value = TakeList(key, {});
-  if (value == nullptr) return;
-  binding.resize(value->items.size());
-  for (std::size_t i = 0; i < value->items.size(); ++i) {
-    const std::string inner = Numbered(path, i);
-    places_[inner] = value->items[i].span;
-    if (!ReadScalar(value->items[i], inner, value->items[i].span, binding.at(i))) {
-      failed_.insert(path);
-    }
-  }
+  EachEntry(key, {}, binding.resize,
+            [this, &binding](const TreeNode& item, const std::string& inner, std::size_t i) {
+              ReadScalar(item, inner, item.span, binding.at(i));
+            });
 }
 
 void Reader::ReadPair(const TreeNode& value, const std::string& path, Span key_span,
@@ -93,45 +104,26 @@ void Reader::ReadPair(const TreeNode& value, const std::string& path, Span key_s
 }
 
 void Reader::Items(const Key& key, const ItemsBinding& binding) {
-  const TreeNode* value = TakeList(key, "sections");
-  if (value == nullptr) return;
-  const std::string path = PathOf(key.name);
-  binding.resize(value->items.size());
-  for (std::size_t i = 0; i < value->items.size(); ++i) {
-    const TreeNode& item = value->items[i];
-    const std::string inner = Numbered(path, i);
-    places_[inner] = item.span;
+  const auto read = [this, &binding](const TreeNode& item, const std::string& inner,
+                                     std::size_t i) {
     if (item.kind == TreeNode::Kind::kMap) {
-      const std::size_t errors = diagnostics_.errors();
-      Enter(&item, inner, item.span, [&binding, i] { binding.visit(i); });
-      if (diagnostics_.errors() != errors) failed_.insert(path);
-    } else if (item.kind == TreeNode::Kind::kBad) {
-      failed_.insert(path);
-    } else {
-      Fail(inner, item.span, "got " + KindName(item) + ", want a section of keys");
-      failed_.insert(path);
+      return Enter(&item, inner, item.span, [&binding, i] { binding.visit(i); });
     }
-  }
+    Fail(inner, item.span, "got " + KindName(item) + ", want a section of keys");
+  };
+  EachEntry(key, "sections", binding.resize, read);
 }
 
 void Reader::Kinds(const Key& key, const KindsBinding& binding) {
-  const TreeNode* value = TakeList(key, std::string(binding.noun) + "s");
-  if (value == nullptr) return;
-  const std::string path = PathOf(key.name);
-  binding.resize(value->items.size());
-  for (std::size_t i = 0; i < value->items.size(); ++i) {
-    const TreeNode& item = value->items[i];
-    const std::string inner = Numbered(path, i);
-    places_[inner] = item.span;
-    const std::size_t errors = diagnostics_.errors();
+  const auto read = [this, &binding](const TreeNode& item, const std::string& inner,
+                                     std::size_t i) {
     if (item.kind == TreeNode::Kind::kMap || item.kind == TreeNode::Kind::kScalar) {
-      ReadKind(item, inner, i, binding);
-    } else if (item.kind != TreeNode::Kind::kBad) {
-      Fail(inner, item.span, "got " + KindName(item) + ", want a " + std::string(binding.noun),
-           "e.g. " + Form(binding.kinds.front()));
+      return ReadKind(item, inner, i, binding);
     }
-    if (diagnostics_.errors() != errors || item.kind == TreeNode::Kind::kBad) failed_.insert(path);
-  }
+    Fail(inner, item.span, "got " + KindName(item) + ", want a " + std::string(binding.noun),
+         "e.g. " + Form(binding.kinds.front()));
+  };
+  EachEntry(key, std::string(binding.noun) + "s", binding.resize, read);
 }
 
 void Reader::ReadKind(const TreeNode& item, const std::string& path, std::size_t index,
