@@ -36,6 +36,11 @@ std::span<const std::uint32_t> Sampler::Next() {
     shuffled_ = false;
     COVEY_CHECK(cursor_.epoch <= kMaxEpochs, cursor_.epoch);
   }
+  // All at once: what an order decides is nothing but the rounding of sums.
+  if (cursor_.position == 0 && settings_.batch >= shard_.size()) {
+    cursor_.position = shard_.size();
+    return shard_;
+  }
   if (!shuffled_) Shuffle();
   const std::size_t count = std::min(settings_.batch, shard_.size() - cursor_.position);
   const std::span<const std::uint32_t> batch =

@@ -4,11 +4,12 @@
 //   from position e * 2^34).
 //
 // Batches are cut from that order; the last batch of an epoch is short when the batch size does not
-// divide the shard (as Keras does), and a batch larger than the shard is the whole shard.
+// divide the shard (as Keras does). A batch of the shard's size or more is the whole shard, in its
+// own order: nothing is shuffled then.
 // Determinism: the order of an epoch needs no replay of those before, so Seek is as cheap as a new
 //   epoch.
-// Cost: O(shard) at the start of an epoch, O(1) for every other batch; nothing is allocated after
-//   the constructor.
+// Cost: O(shard) at the start of an epoch, O(1) for every other batch and for whole shards; nothing
+//   is allocated after the constructor.
 // Thread: one at a time.
 #pragma once
 

@@ -46,11 +46,29 @@ TEST(Sampler, TheLastBatchOfAnEpochIsShort) {
   EXPECT_EQ(sampler.batches_per_epoch(), 3u);
 }
 
-TEST(Sampler, ABatchLargerThanTheShardIsTheShard) {
-  Sampler sampler(Range(0, 3), Of(32));
-  EXPECT_EQ(sampler.Next().size(), 3u);
-  EXPECT_EQ(sampler.Next().size(), 3u);
-  EXPECT_EQ(sampler.cursor(), (Cursor{2, 0}));
+TEST(Sampler, ABatchOfTheShardOrMoreIsTheShardInItsOrder) {
+  for (const std::size_t batch : {std::size_t{100}, std::size_t{200}}) {
+    Sampler sampler(Range(50, 150), Of(batch));
+    EXPECT_EQ(Copy(sampler.Next()), Range(50, 150));
+    EXPECT_EQ(Copy(sampler.Next()), Range(50, 150));
+    EXPECT_EQ(sampler.cursor(), (Cursor{2, 0}));
+    EXPECT_EQ(sampler.epochs(), 2);
+  }
+  Sampler smaller(Range(50, 150), Of(99));
+  EXPECT_NE(Copy(smaller.Next()), Range(50, 149));
+}
+
+// A checkpoint of a run with smaller batches: the rest of its epoch is what was not seen yet.
+TEST(Sampler, AWholeShardFirstEndsTheEpochThatWasBegun) {
+  Sampler begun(Range(0, 20), Of(5));
+  Indices seen = Copy(begun.Next());
+  Sampler whole(Range(0, 20), Of(20));
+  ASSERT_TRUE(whole.Seek(begun.cursor()));
+  const Indices rest = Copy(whole.Next());
+  seen.insert(seen.end(), rest.begin(), rest.end());
+  std::sort(seen.begin(), seen.end());
+  EXPECT_EQ(seen, Range(0, 20));
+  EXPECT_EQ(Copy(whole.Next()), Range(0, 20));
 }
 
 TEST(Sampler, CountsEpochs) {
@@ -106,13 +124,13 @@ TEST(Sampler, RefusesACursorOfAnotherShardAndStaysWhereItIs) {
 }
 
 TEST(Sampler, OrdersDifferBySeedNodeAndEpoch) {
-  Sampler base(Range(0, 50), Of(50, 1, 1));
+  Sampler base(Range(0, 50), Of(49, 1, 1));
   const Indices order = Copy(base.Next());
-  Sampler other_seed(Range(0, 50), Of(50, 2, 1));
-  Sampler other_node(Range(0, 50), Of(50, 1, 2));
+  Sampler other_seed(Range(0, 50), Of(49, 2, 1));
+  Sampler other_node(Range(0, 50), Of(49, 1, 2));
   EXPECT_NE(Copy(other_seed.Next()), order);
   EXPECT_NE(Copy(other_node.Next()), order);
-  Sampler again(Range(0, 50), Of(50, 1, 1));
+  Sampler again(Range(0, 50), Of(49, 1, 1));
   EXPECT_EQ(Copy(again.Next()), order);
 }
 
