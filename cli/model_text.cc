@@ -31,8 +31,10 @@ std::uint64_t Volume(const std::vector<std::size_t>& shape) {
 }
 
 // Larger batches pass through the model in pieces (gradient/trainer.h).
+constexpr std::size_t kPiece = 256;
+
 std::size_t SamplesAtOnce(const config::NodeConfig& config) {
-  return std::min<std::size_t>(config.data.batch, 256);
+  return config.data.batch == 0 ? kPiece : std::min<std::size_t>(config.data.batch, kPiece);
 }
 
 Figures FiguresOf(const config::NodeConfig& config) {
@@ -230,7 +232,11 @@ std::string ModelJson(const config::NodeConfig& config) {
   json["loss"] = nn::Name(model.loss);
   json["optimizer"] = optim::Name(config.train.optimizer.kind);
   json["numerics"] = tensor::Name(model.numerics);
-  json["batch"] = config.data.batch;
+  if (config.data.batch == 0) {
+    json["batch"] = "all";
+  } else {
+    json["batch"] = config.data.batch;
+  }
   json["memory"] = {{"parameters_bytes", sizeof(float) * figures.parameters},
                     {"optimizer_bytes", figures.optimizer_bytes},
                     {"activations_bytes", figures.activation_bytes}};

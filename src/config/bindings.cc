@@ -180,19 +180,23 @@ Binding OptionalInteger(std::optional<std::uint32_t>& value) {
   return binding;
 }
 
-Binding AutoInteger(std::size_t& value, std::uint64_t high) {
-  Binding binding = Integer(value, 1, high);
-  binding.type = "integer or auto";
-  binding.read = [&value, read = binding.read](const std::string& text) -> std::optional<Refusal> {
-    if (text == "auto") {
-      value = 0;
+Binding OrWord(Binding integer, std::string word, std::function<void()> to_zero) {
+  Binding binding = integer;
+  binding.type = "integer or " + word;
+  binding.read = [read = integer.read, word,
+                  to_zero](const std::string& text) -> std::optional<Refusal> {
+    if (text == word) {
+      to_zero();
       return std::nullopt;
     }
     std::optional<Refusal> refusal = read(text);
-    if (refusal) refusal->note += ", or auto";
+    if (refusal) refusal->note += (refusal->note.empty() ? "or " : ", or ") + word;
     return refusal;
   };
-  binding.write = [&value] { return value == 0 ? std::string("auto") : std::to_string(value); };
+  binding.write = [write = integer.write, word] {
+    const std::string text = write();
+    return text == "0" ? word : text;
+  };
   return binding;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -35,8 +36,14 @@ Binding Integer(T& value, std::uint64_t low = 0,
 }
 
 Binding OptionalInteger(std::optional<std::uint32_t>& value);
-// An integer of at least 1, or `auto`: 0.
-Binding AutoInteger(std::size_t& value, std::uint64_t high);
+// Makes of a binding of `value` to an integer of at least 1 one that also takes `word`: 0.
+Binding OrWord(Binding integer, std::string word, std::function<void()> to_zero);
+
+// An integer of at least 1, or a word: 0.
+template <class T>
+Binding IntegerOr(std::string word, T& value, std::uint64_t high) {
+  return OrWord(Integer(value, 1, high), std::move(word), [&value] { value = 0; });
+}
 
 // A range of reals. `above`: the lower end does not belong to it.
 struct Interval {

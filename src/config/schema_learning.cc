@@ -81,10 +81,11 @@ void VisitData(Visitor& v, DataSettings& d, bool labels) {
             "unit: bytes become 0 to 1, 16-bit integers -1 to 1, floats stay as they are. none: "
             "the values as they are. {scale: S}: values times S. Symbols are never changed"},
            NormalizeChoice(d.train));
-  v.Scalar({"batch",
-            "Samples in a mini-batch, at most the shard; backprop and the rprop family: the shard "
-            "or more: all of it at once"},
-           Integer(d.batch, 1, kMostCount));
+  v.Scalar(
+      {"batch",
+       "Samples in a mini-batch, at most the shard. all: the whole shard at once, which is what "
+       "the rprop kinds want"},
+      IntegerOr("all", d.batch, kMostCount));
   v.Section({"partition", "Which of the training samples are this node's", false, true},
             [&v, &d] { VisitPartition(v, d.partition, true); });
   v.Scalar({"cache",
@@ -120,10 +121,9 @@ void VisitOptimizer(Visitor& v, optim::Settings& o) {
         Kind::kRpropMinus, Kind::kRpropPlus, Kind::kIrpropMinus, Kind::kIrpropPlus}) {
     kinds.emplace_back(kind, optim::Name(kind));
   }
-  v.Scalar({"kind",
-            "quasi_global is the one for skewed data; the rprop kinds want data.batch to be the "
-            "whole shard"},
-           Word<Kind>(o.kind, std::move(kinds)));
+  v.Scalar(
+      {"kind", "quasi_global is the one for skewed data; the rprop kinds want data.batch: all"},
+      Word<Kind>(o.kind, std::move(kinds)));
   v.Scalar({"learning_rate",
             "0.001 suits adam and rmsprop; sgd, quasi_global and backprop want 10 to 100 times "
             "that; not for rprop_*, irprop_*"},

@@ -31,7 +31,8 @@ ListBinding Pair(nn::Extent& extent, bool automatic = false) {
           .at =
               [&extent, automatic](std::size_t i) {
                 std::size_t& value = i == 0 ? extent.height : extent.width;
-                return automatic ? AutoInteger(value, kMostUnits) : Integer(value, 1, kMostUnits);
+                return automatic ? IntegerOr("auto", value, kMostUnits)
+                                 : Integer(value, 1, kMostUnits);
               },
           .pair = "height and width"};
 }

@@ -202,7 +202,7 @@ std::vector<Setting> Describe(const Experiment& experiment) {
                                                            : "another on every node"},
       {"training", DescribeUntil(node.train.until)},
       {"tail of exchanges", DescribeSettle(node.train.settle)},
-      {"batch", std::to_string(node.data.batch)},
+      {"batch", node.data.batch == 0 ? "the whole shard" : std::to_string(node.data.batch)},
       {"optimizer", std::string(optim::Name(node.train.optimizer.kind)) + ", learning rate " +
                         single(node.train.optimizer.learning_rate)},
       {"N, batches a round", std::to_string(node.consensus.batches)},

@@ -96,7 +96,10 @@ class Listener {
                       .epochs = progress.epochs,
                       .samples = progress.samples,
                       .traffic = {}};
-    told.fraction = TrainedFraction(config, progress.epochs, progress.samples / config.data.batch);
+    const std::uint32_t batch = config.data.batch;
+    const auto epochs = static_cast<std::uint64_t>(progress.epochs);
+    told.fraction =
+        TrainedFraction(config, progress.epochs, batch == 0 ? epochs : progress.samples / batch);
     observer_.Progress(told);
   }
 

@@ -104,7 +104,6 @@ learner::Settings LearnerSettings(const config::NodeConfig& config, const Identi
   settings.first_exchange = ExchangeId{identity.session.value};
   settings.model = config.model;
   settings.optimizer = config.train.optimizer;
-  settings.batch = config.data.batch;
   settings.consensus = config.consensus;
   consensus::Settings& consensus = settings.consensus;
   consensus.until_batches = config.train.until.Batches(batches_per_epoch);
@@ -150,20 +149,19 @@ learner::LinkSettings LinkSettings(const config::NodeConfig& config, const Ident
 Result<Assembly> Assemble(const config::NodeConfig& config, const Identity& identity) {
   Result<NodeData> data = OpenData(config);
   if (!data) return tl::unexpected(data.error());
-  // Algorithms on the gradient of the whole shard take "all of it" without knowing its size.
-  const optim::Settings::Kind kind = config.train.optimizer.kind;
-  const bool whole = optim::IsResilient(kind) || kind == optim::Settings::Kind::kBackprop;
-  if (config.data.batch > data->shard.size() && !whole) {
+  const std::size_t shard = data->shard.size();
+  if (config.data.batch > shard) {
     return Fail(ErrorCode::kData, "data.batch",
                 "got " + std::to_string(config.data.batch) + ", wanted at most the " +
-                    std::to_string(data->shard.size()) + " samples of this node's shard",
-                "lower it, or divide the data among fewer nodes");
+                    std::to_string(shard) + " samples of this node's shard",
+                "lower it, or write 'all' for the whole shard");
   }
+  const std::size_t batch = config.data.batch == 0 ? shard : config.data.batch;
   Assembly assembly;
   assembly.data = std::move(*data);
-  assembly.batches_per_epoch =
-      (assembly.data.shard.size() + config.data.batch - 1) / config.data.batch;
+  assembly.batches_per_epoch = (shard + batch - 1) / batch;
   assembly.learner = LearnerSettings(config, identity, assembly.batches_per_epoch);
+  assembly.learner.batch = batch;
   assembly.links = LinkSettings(config, identity);
   if (config.train.until.kind == config::Until::Kind::kAccuracy) {
     if (assembly.data.validation.empty()) {

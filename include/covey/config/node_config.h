@@ -74,8 +74,8 @@ struct DataSettings {
   data::Source train;  // IDX files, plain or gzipped
   std::optional<data::Source> test;
   std::uint64_t validation_last =
-      0;  // so many samples at the end of `train` are kept for validation
-  std::uint32_t batch = 32;
+      0;                     // so many samples at the end of `train` are kept for validation
+  std::uint32_t batch = 32;  // samples in a mini-batch; 0, written `all`: the whole shard
   data::PartitionSettings partition;  // of the training samples that remain
   std::string cache;                  // where gzipped files are unpacked; empty: FillPaths
 };

@@ -31,7 +31,7 @@ struct Settings {
   consensus::Settings consensus;
   nn::ModelSpec model;
   optim::Settings optimizer;
-  std::size_t batch = 32;          // more than the shard: all of it
+  std::size_t batch = 32;          // samples; of the shard's size: all of it at once
   tensor::Tasks* tasks = nullptr;  // of a training step; outlives the learner; null: one thread
 };
 

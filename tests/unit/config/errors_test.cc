@@ -348,5 +348,25 @@ TEST(Threads, AreANumberOrAuto) {
   }
 }
 
+TEST(Batch, IsANumberOrAll) {
+  const auto data = [](const std::string& batch) {
+    return "model: {input: [4], layers: [{dense: {units: 2}}]}\n"
+           "data:\n"
+           "  train: {images: i, labels: l}\n"
+           "  batch: " +
+           batch + "\n";
+  };
+  const auto all = ParseNode(data("all"), "n.yaml");
+  ASSERT_TRUE(all) << all.error().Format();
+  EXPECT_EQ(all->value.data.batch, 0u);
+  EXPECT_NE(WriteYaml(all->value).find("batch: all\n"), std::string::npos);
+  EXPECT_EQ(Errors(data("1")), "loaded");
+  for (const char* bad : {"0", "-1", "whole", "1000000001"}) {
+    const std::string report = Errors(data(bad));
+    EXPECT_EQ(report.find("n.yaml:4:10: error: data.batch: "), 0u) << report;
+    EXPECT_NE(report.find("or all"), std::string::npos) << report;
+  }
+}
+
 }  // namespace
 }  // namespace covey::config

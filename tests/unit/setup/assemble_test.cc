@@ -49,8 +49,13 @@ TEST_F(AssembleTest, ABatchMayBeTheWholeShardButNotMore) {
   EXPECT_EQ(error.code, ErrorCode::kData);
   EXPECT_EQ(error.where, "data.batch");
   EXPECT_EQ(error.what, "got 7, wanted at most the 6 samples of this node's shard");
-  config_.train.optimizer.kind = optim::Settings::Kind::kIrpropPlus;  // 7 or more is all of it
-  EXPECT_TRUE(Try().has_value());
+  config_.train.optimizer.kind = optim::Settings::Kind::kIrpropPlus;  // 7 is an error for all kinds
+  EXPECT_EQ(Refused().where, "data.batch");
+  config_.data.batch = 0;  // all
+  const Result<Assembly> all = Try();
+  ASSERT_TRUE(all.has_value()) << all.error().Format();
+  EXPECT_EQ(all->learner.batch, 6u);
+  EXPECT_EQ(all->batches_per_epoch, 1u);
   config_.train.optimizer.kind = optim::Settings::Kind::kAdam;
   config_.data.batch = 6;
   config_.data.validation_last = 1;
