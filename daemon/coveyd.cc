@@ -130,15 +130,15 @@ void PrintReady(const std::string& name, const PeerKey& key, const std::string& 
 
 }  // namespace
 
-Result<config::NodeConfig> LoadConfig(const Options& options) {
+Result<config::Loaded<config::NodeConfig>> LoadConfig(const Options& options) {
   auto loaded = config::LoadNode(options.config);
-  if (!loaded) return tl::unexpected(loaded.error());
+  if (!loaded) return loaded;
   for (const std::string& warning : loaded->warnings) std::fprintf(stderr, "%s\n", warning.c_str());
-  config::NodeConfig config = std::move(loaded->value);
+  config::NodeConfig& config = loaded->value;
   config::FillPaths(config, config::Environment::OfProcess());
   config.node.state_dir = Absolute(config.node.state_dir);
   config.api.listen = Absolute(config.api.listen);
-  return config;
+  return loaded;
 }
 
 Status Check(const Options& options, const config::NodeConfig& config) {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "covey/base/result.h"
-#include "covey/config/node_config.h"
+#include "covey/config/load.h"
 #include "covey/node/signals.h"
 
 namespace covey {
@@ -17,7 +17,7 @@ struct Options {
 };
 
 // Reads and completes the configuration; prints its warnings to stderr. Paths become absolute.
-Result<config::NodeConfig> LoadConfig(const Options& options);
+Result<config::Loaded<config::NodeConfig>> LoadConfig(const Options& options);
 
 // Opens data and model as a start would, and tells what it found on stdout. Touches no state
 // directory.

@@ -30,17 +30,13 @@ int Report(const covey::Error& error) {
 int Run(const covey::Options& options) {
   const auto config = covey::LoadConfig(options);
   if (!config) return Report(config.error());
-  if (options.check) {
-    const covey::Status checked = covey::Check(options, *config);
-    return checked ? 0 : Report(checked.error());
-  }
-  if (options.init) {
-    const covey::Status made = covey::Init(*config);
-    return made ? 0 : Report(made.error());
-  }
+  const auto code = [&config](const covey::Status& status) {
+    return status ? 0 : Report(config->places.Locate(status.error()));
+  };
+  if (options.check) return code(covey::Check(options, config->value));
+  if (options.init) return code(covey::Init(config->value));
   covey::node::Signals signals;
-  const covey::Status ended = covey::RunNode(options, *config, signals);
-  return ended ? 0 : Report(ended.error());
+  return code(covey::RunNode(options, config->value, signals));
 }
 
 }  // namespace

@@ -139,6 +139,10 @@ Result<Loaded<T>> Parse(std::string_view raw, const std::string& name, bool is_t
   CheckWhole(loaded.value, reader, diagnostics);
   if (diagnostics.errors() != 0) return fail();
   loaded.warnings = diagnostics.Warnings();
+  for (const auto& [path, span] : reader.places()) {
+    loaded.places.of[path] =
+        name + ':' + std::to_string(span.line + 1) + ':' + std::to_string(span.column + 1);
+  }
   return loaded;
 }
 
@@ -175,6 +179,18 @@ Result<std::string> ReadFile(const std::string& path) {
 
 }  // namespace
 
+Error Places::Locate(Error error) const {
+  for (std::string key = error.where; !key.empty();) {
+    if (const auto found = of.find(key); found != of.end()) {
+      error.where = found->second + ": " + error.where;
+      return error;
+    }
+    const std::size_t cut = key.find_last_of(".[");
+    key = cut == std::string::npos ? std::string() : key.substr(0, cut);
+  }
+  return error;
+}
+
 Result<Loaded<NodeConfig>> ParseNode(std::string_view text, const std::string& name) {
   return Parse<NodeConfig>(text, name, false);
 }
@@ -208,7 +224,8 @@ Result<Loaded<NodeConfig>> LoadEither(const std::string& path) {
   if (!experiment) return ParseNode(*text, path);
   Result<Loaded<Experiment>> loaded = ParseExperiment(*text, path);
   if (!loaded) return tl::unexpected(loaded.error());
-  return Loaded<NodeConfig>{std::move(loaded->value.node), std::move(loaded->warnings)};
+  return Loaded<NodeConfig>{std::move(loaded->value.node), std::move(loaded->warnings),
+                            std::move(loaded->places)};
 }
 
 }  // namespace covey::config

@@ -39,6 +39,8 @@ class Reader : public Visitor {
 
   // Returns: where `path` or, when the file does not mention it, the section around it stands.
   Span PlaceOf(const std::string& path) const;
+  // The place of every key that the file mentions.
+  const std::map<std::string, Span>& places() const { return places_; }
   bool Failed(const std::string& path) const;
   bool failed() const { return !failed_.empty(); }
 

@@ -74,18 +74,26 @@ class Recorder final : public Observer {
   const std::atomic<bool>& stop_;
 };
 
-Result<config::Experiment> Prepare(const Command& command) {
+Result<config::Loaded<config::Experiment>> Prepare(const Command& command) {
   Result<config::Loaded<config::Experiment>> loaded = config::LoadExperiment(command.file);
-  if (!loaded) return tl::unexpected(loaded.error());
+  if (!loaded) return loaded;
   for (const std::string& warning : loaded->warnings) Print(stderr, warning + '\n');
-  config::Experiment experiment = std::move(loaded->value);
-  const Result<std::vector<std::string>> dropped = Apply(command.options, experiment);
+  const Result<std::vector<std::string>> dropped = Apply(command.options, loaded->value);
   if (!dropped) return tl::unexpected(dropped.error());
   for (const std::string& name : *dropped) {
     if (command.quiet) break;
     Print(stderr, "note: expect." + name + " is not judged: its control does not run\n");
   }
-  return experiment;
+  return loaded;
+}
+
+// Nodes name keys of their own files; which part of the data is a node's, the experiment says.
+Error InFile(const config::Places& places, Error error) {
+  const std::string_view part = "data.partition";
+  if (error.where.starts_with(part)) {
+    error.where = "experiment.partition" + error.where.substr(part.size());
+  }
+  return places.Locate(std::move(error));
 }
 
 DisplayOptions HowToDisplay(const Command& command) {
@@ -130,8 +138,9 @@ Result<ProcessOptions> Processes(const config::Experiment& experiment, const Run
 }  // namespace
 
 int Run(const Command& command, const std::atomic<bool>& stop) {
-  const Result<config::Experiment> experiment = Prepare(command);
-  if (!experiment) return Complain(experiment.error());
+  const Result<config::Loaded<config::Experiment>> loaded = Prepare(command);
+  if (!loaded) return Complain(loaded.error());
+  const config::Experiment* experiment = &loaded->value;
   const Result<RunFolder> folder = RunFolder::Make(command.out, experiment->name);
   if (!folder) return Complain(folder.error());
   const Result<ProcessOptions> processes = Processes(*experiment, *folder);
@@ -157,7 +166,7 @@ int Run(const Command& command, const std::atomic<bool>& stop) {
     Result<Outcome> result = RunExperiment(*experiment, *processes, recorder, best);
     if (!result) {
       display.Say("");
-      return Complain(result.error());
+      return Complain(InFile(loaded->places, result.error()));
     }
     if (!recorder.Flush()) recorder.Note(folder->Metrics() + " is incomplete: the disk is full?");
     outcome.emplace(std::move(*result));

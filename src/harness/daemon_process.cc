@@ -257,8 +257,12 @@ std::size_t DaemonProcess::peers_up() const {
 Error DaemonProcess::EndedEarly(const ExitStatus& status) const {
   std::string what = "ended with " + status.Text() + " before it was ready";
   if (const std::string tail = LogTail(); !tail.empty()) what += ":\n" + tail;
-  return Error{ErrorCode::kUnavailable, "node " + std::to_string(index_), what,
-               "its log is " + log_};
+  // Data are opened by the node, and what is wrong with them is wrong with the experiment.
+  ErrorCode code = ErrorCode::kUnavailable;
+  for (const ErrorCode own : {ErrorCode::kData, ErrorCode::kNoInput}) {
+    if (!status.signaled && status.number == static_cast<int>(own)) code = own;
+  }
+  return Error{code, "node " + std::to_string(index_), what, "its log is " + log_};
 }
 
 std::string DaemonProcess::LogTail() const {

@@ -60,6 +60,14 @@ Result<data::Dataset> OpenSet(const config::NodeConfig& config, data::Source sou
   return set;
 }
 
+// The module that divides data names its keys from their own section on.
+Error InData(Error error) {
+  if (error.where.starts_with("partition") || error.where == "validation") {
+    error.where = "data." + error.where;
+  }
+  return error;
+}
+
 Result<NodeData> OpenData(const config::NodeConfig& config) {
   const config::DataSettings& settings = config.data;
   NodeData data;
@@ -68,7 +76,7 @@ Result<NodeData> OpenData(const config::NodeConfig& config) {
   data.train = std::move(*train);
   Result<data::Split> split =
       data::SplitLast(data.train.size(), static_cast<std::size_t>(settings.validation_last));
-  if (!split) return tl::unexpected(split.error());
+  if (!split) return tl::unexpected(InData(split.error()));
   data.validation = std::move(split->validation);
 
   std::vector<std::uint32_t> keys;
@@ -84,7 +92,7 @@ Result<NodeData> OpenData(const config::NodeConfig& config) {
       data.train.has_labels() ? data.train.labels().first(split->train.size()) : data::Labels(none);
   Result<data::Indices> shard = data::Partition(
       labels, std::max<std::uint32_t>(data.train.classes(), 1), settings.partition, keys);
-  if (!shard) return tl::unexpected(shard.error());
+  if (!shard) return tl::unexpected(InData(shard.error()));
   data.shard = std::move(*shard);
 
   if (settings.test) {

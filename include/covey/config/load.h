@@ -15,6 +15,7 @@
 // kConfig; `what` holds the whole report, to be printed as it is. Nothing is loaded then.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,12 +26,22 @@
 
 namespace covey::config {
 
+// Where the keys of a file stand, for faults that show only later, when data are opened.
+struct Places {
+  std::map<std::string, std::string> of;  // "data.batch" -> "node.yaml:14:3"
+
+  // Returns: the error with the place of the key that is its `where`, or of the section around that
+  // key, in front: "node.yaml:14:3: data.batch". Another `where` stays as it is.
+  Error Locate(Error error) const;
+};
+
 // A value and what is legal but probably not meant; each warning is "file:line:col: warning: ..."
 // with its source line.
 template <class T>
 struct Loaded {
   T value;
   std::vector<std::string> warnings;
+  Places places;
 };
 
 Result<Loaded<NodeConfig>> LoadNode(const std::string& path);

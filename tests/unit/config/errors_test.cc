@@ -368,5 +368,20 @@ TEST(Batch, IsANumberOrAll) {
   }
 }
 
+TEST(Places, StandInFrontOfTheKeyOfALateError) {
+  const auto loaded = ParseNode(SmallNode("train:\n  until: {epochs: 3}\n"), "n.yaml");
+  ASSERT_TRUE(loaded) << loaded.error().Format();
+  const auto where = [&loaded](const std::string& key) {
+    return loaded->places.Locate({ErrorCode::kData, key, "is bad", {}}).where;
+  };
+  EXPECT_EQ(where("train.until"), "n.yaml:4:3: train.until");
+  EXPECT_EQ(where("train.until.epochs"), "n.yaml:4:3: train.until.epochs");
+  EXPECT_EQ(where("data.batch"), "n.yaml:2:1: data.batch");  // a default: the section's place
+  EXPECT_EQ(where("data.train.labels[3]"), "n.yaml:2:35: data.train.labels[3]");
+  EXPECT_EQ(where("/data/train.gz, byte 3"), "/data/train.gz, byte 3");
+  EXPECT_EQ(where("consensus.sends"), "consensus.sends");
+  EXPECT_EQ(where(""), "");
+}
+
 }  // namespace
 }  // namespace covey::config

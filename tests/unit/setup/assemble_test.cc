@@ -67,6 +67,7 @@ TEST_F(AssembleTest, AnEmptyShardIsRefused) {
   config_.data.partition.part = {.index = 7, .count = 8};
   const Error error = Refused();
   EXPECT_EQ(error.code, ErrorCode::kData);
+  EXPECT_EQ(error.where, "data.partition");
   EXPECT_EQ(error.what, "iid leaves no sample for part 7 of 8");
   config_.data.validation_last = 6;
   EXPECT_EQ(Refused().code, ErrorCode::kConfig);
