@@ -1,6 +1,8 @@
 #include "config/assign.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "config/schema.h"
 #include "covey/config/suggest.h"
@@ -56,13 +58,29 @@ void Assigner::Items(const Key& key, const ItemsBinding&) { RefuseList(key); }
 void Assigner::Kinds(const Key& key, const KindsBinding&) { RefuseList(key); }
 void Assigner::Overrides(const Key& key, config::Overrides&) { RefuseList(key); }
 
-Status Set(NodeConfig& config, const std::string& key, std::string_view value) {
-  NodeConfig changed = config;
+namespace {
+
+void Visit(Assigner& assigner, NodeConfig& config) { VisitNode(assigner, config); }
+void Visit(Assigner& assigner, Experiment& experiment) { VisitExperiment(assigner, experiment); }
+
+NodeConfig& TemplateIn(NodeConfig& config) { return config; }
+NodeConfig& TemplateIn(Experiment& experiment) { return experiment.node; }
+
+std::vector<KeyInfo> Keys(const NodeConfig&) { return DescribeNode(); }
+std::vector<KeyInfo> Keys(const Experiment&) {
+  std::vector<KeyInfo> keys = DescribeExperiment();
+  for (KeyInfo& key : DescribeNode()) keys.push_back(std::move(key));
+  return keys;
+}
+
+template <class T>
+Status SetKey(T& settings, const std::string& key, std::string_view value) {
+  T changed = settings;
   Assigner assigner(key, std::string(value));
-  VisitNode(assigner, changed);
+  Visit(assigner, changed);
   if (!assigner.found()) {
     std::vector<std::string> paths;
-    for (const KeyInfo& info : DescribeNode()) paths.push_back(info.path);
+    for (const KeyInfo& info : Keys(settings)) paths.push_back(info.path);
     const std::string near = Nearest(key, paths);
     return Fail(ErrorCode::kConfig, key, "unknown key",
                 near.empty() ? "" : "did you mean '" + near + "'?");
@@ -70,9 +88,19 @@ Status Set(NodeConfig& config, const std::string& key, std::string_view value) {
   if (assigner.refusal()) {
     return Fail(ErrorCode::kConfig, key, assigner.refusal()->what, assigner.refusal()->note);
   }
-  Complete(changed);
-  config = std::move(changed);
+  Complete(TemplateIn(changed));
+  settings = std::move(changed);
   return {};
+}
+
+}  // namespace
+
+Status Set(NodeConfig& config, const std::string& key, std::string_view value) {
+  return SetKey(config, key, value);
+}
+
+Status Set(Experiment& experiment, const std::string& key, std::string_view value) {
+  return SetKey(experiment, key, value);
 }
 
 }  // namespace covey::config

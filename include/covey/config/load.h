@@ -64,6 +64,8 @@ std::string WriteYaml(const Experiment& experiment);
 // Set(config, "train.until", "epochs 5").
 // Errors: kConfig; `where` is the key; `config` is unchanged.
 Status Set(NodeConfig& config, const std::string& key, std::string_view value);
+// The same for an experiment; its own keys begin with "experiment." and "expect.".
+Status Set(Experiment& experiment, const std::string& key, std::string_view value);
 
 // Checks what no key alone can tell (plaintext beyond loopback, a model without an output, ...);
 // loading does it too. Errors: kConfig with every contradiction, one in a line.

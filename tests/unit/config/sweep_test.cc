@@ -1,0 +1,146 @@
+#include "covey/config/sweep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace covey::config {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+Experiment Base() {
+  const auto loaded = ParseExperiment(R"(
+experiment: {nodes: 4, seed: 9}
+model: {input: [4], layers: [dense: {units: 2}]}
+data: {train: {images: a, labels: b}}
+train: {until: {epochs: 3}}
+)",
+                                      "base.yaml");
+  EXPECT_TRUE(loaded) << loaded.error().what;
+  return loaded ? loaded->value : Experiment{};
+}
+
+Sweep Good(const std::string& text) {
+  const auto sweep = ParseSweep(text, "s.yaml", Base());
+  EXPECT_TRUE(sweep) << sweep.error().what;
+  return sweep ? sweep->value : Sweep{};
+}
+
+std::string Bad(const std::string& text) {
+  const auto sweep = ParseSweep(text, "s.yaml", Base());
+  EXPECT_FALSE(sweep) << text;
+  return sweep ? "" : sweep.error().what;
+}
+
+TEST(Sweep, AGridIsEveryCombinationTheLastKeyFastest) {
+  const Sweep sweep = Good(R"(sweep:
+  seeds: 2
+  grid:
+    consensus.sends: [1, 2]
+    experiment.partition.rate: [10%, 50%, 90%]
+)");
+  EXPECT_EQ(sweep.name, "s");
+  EXPECT_THAT(sweep.seeds, ElementsAre(1, 2));
+  EXPECT_THAT(sweep.keys, ElementsAre("consensus.sends", "experiment.partition.rate"));
+  ASSERT_EQ(sweep.points.size(), 6u);
+  EXPECT_THAT(sweep.points[1].values,
+              ElementsAre(Pair("consensus.sends", "1"), Pair("experiment.partition.rate", "50%")));
+  EXPECT_EQ(sweep.points[5].experiment.node.consensus.sends, 2u);
+  EXPECT_DOUBLE_EQ(sweep.points[5].experiment.partition.rate, 0.9);
+  EXPECT_EQ(sweep.points[5].experiment.nodes, 4u);
+}
+
+TEST(Sweep, AListIsTakenEntryByEntryWithinTheGrid) {
+  const Sweep sweep = Good(R"(sweep:
+  name: mine
+  seeds: [7, 3]
+  grid: {experiment.nodes: [2, 3]}
+  list:
+    - {consensus.batches: 10}
+    - {consensus.batches: 50, consensus.gamma: 0.25}
+)");
+  EXPECT_EQ(sweep.name, "mine");
+  EXPECT_THAT(sweep.seeds, ElementsAre(7, 3));
+  EXPECT_THAT(sweep.keys, ElementsAre("experiment.nodes", "consensus.batches", "consensus.gamma"));
+  ASSERT_EQ(sweep.points.size(), 4u);
+  EXPECT_EQ(sweep.points[3].experiment.nodes, 3u);
+  EXPECT_EQ(sweep.points[3].experiment.node.consensus.gamma, 0.25f);
+  EXPECT_FALSE(sweep.points[2].experiment.node.consensus.gamma.has_value());
+}
+
+TEST(Sweep, WhatIsSetForAllIsNoKeyOfThePoints) {
+  const Sweep sweep = Good(R"(sweep:
+  set: {train.until: {epochs: 20}, data.batch: 8}
+  grid: {train.optimizer.kind: [adam, sgd]}
+)");
+  EXPECT_THAT(sweep.keys, ElementsAre("train.optimizer.kind"));
+  EXPECT_THAT(sweep.seeds, ElementsAre(1));
+  for (const SweepPoint& point : sweep.points) {
+    EXPECT_EQ(point.experiment.node.train.until.epochs, 20);
+    EXPECT_EQ(point.experiment.node.data.batch, 8u);
+  }
+}
+
+TEST(Sweep, WithoutGridAndListIsOnePoint) {
+  const Sweep sweep = Good("sweep: {seeds: 3}\n");
+  EXPECT_EQ(sweep.points.size(), 1u);
+  EXPECT_TRUE(sweep.keys.empty());
+}
+
+TEST(Sweep, FaultsAreReportedWhereTheyStand) {
+  EXPECT_THAT(Bad("grid: {}\n"), HasSubstr("s.yaml:1:1: error: unknown key 'grid'"));
+  EXPECT_THAT(Bad("sweep:\n  sedes: 3\n"), HasSubstr("did you mean 'seeds'?"));
+  EXPECT_THAT(Bad("sweep:\n  grid:\n    consensus.send: [1]\n"),
+              HasSubstr("did you mean 'consensus.sends'?"));
+  EXPECT_THAT(Bad("sweep:\n  grid:\n    consensus.batches: [1, 0]\n"), HasSubstr("s.yaml:3:28"));
+  EXPECT_THAT(Bad("sweep:\n  grid: {consensus.sends: 1}\n"), HasSubstr("want a list of values"));
+  EXPECT_THAT(Bad("sweep:\n  grid: {consensus.sends: []}\n"), HasSubstr("want a list of values"));
+  EXPECT_THAT(Bad("sweep:\n  list: []\n"), HasSubstr("sweep.list"));
+  EXPECT_THAT(Bad("sweep:\n  list: [{}]\n"), HasSubstr("sweep.list"));
+  EXPECT_THAT(Bad("sweep:\n  set: {data.batch: 8}\n  grid: {data.batch: [4]}\n"),
+              HasSubstr("set twice"));
+}
+
+TEST(Sweep, SeedsAreCountedOrNamed) {
+  for (const char* seeds : {"0", "1001", "-1", "[1, 1]", "[]", "[a]", "{a: 1}", "1.5"}) {
+    EXPECT_THAT(Bad("sweep: {seeds: " + std::string(seeds) + "}\n"), HasSubstr("sweep.seeds"))
+        << seeds;
+  }
+  EXPECT_EQ(Good("sweep: {seeds: 1000}\n").seeds.size(), 1000u);
+}
+
+TEST(Sweep, APointThatContradictsItselfIsRefused) {
+  EXPECT_THAT(Bad("sweep:\n  grid: {experiment.nodes: [2, 0]}\n"), HasSubstr("experiment.nodes"));
+}
+
+TEST(Sweep, HasALimitOfRuns) {
+  const std::string grid = "  grid: {consensus.sends: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}\n";
+  EXPECT_EQ(Good("sweep:\n  seeds: 1000\n" + grid).points.size(), 10u);
+  const std::string more = "  grid: {consensus.sends: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]}\n";
+  EXPECT_THAT(Bad("sweep:\n  seeds: 1000\n" + more), HasSubstr("10000"));
+}
+
+TEST(Sweep, AMissingFileOrExperimentIsNamed) {
+  const auto sweep = LoadSweep("/no/such/sweep.yaml");
+  ASSERT_FALSE(sweep);
+  EXPECT_EQ(sweep.error().code, ErrorCode::kNoInput);
+}
+
+TEST(SetOfAnExperiment, TakesItsOwnKeysAndThoseOfTheNode) {
+  Experiment experiment = Base();
+  EXPECT_TRUE(Set(experiment, "experiment.nodes", "12"));
+  EXPECT_TRUE(Set(experiment, "faults.deltas_drop", "25%"));
+  EXPECT_EQ(experiment.nodes, 12u);
+  EXPECT_EQ(experiment.node.faults.deltas_drop, 0.25);
+  const Status wrong = Set(experiment, "experiment.node", "3");
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().hint, HasSubstr("experiment.nodes"));
+  EXPECT_FALSE(Set(experiment, "experiment.overrides", "3"));
+}
+
+}  // namespace
+}  // namespace covey::config
