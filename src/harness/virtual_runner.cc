@@ -123,11 +123,12 @@ double TrainedFraction(const config::NodeConfig& config, double epochs, std::uin
 }
 
 Result<FleetOutcome> RunVirtual(const config::Experiment& experiment, Group group,
-                                Observer& observer) {
+                                Observer& observer, const VirtualOptions& virtual_options) {
   Result<std::vector<config::NodeConfig>> configs = config::Expand(experiment, RunOf(group));
   if (!configs) return tl::unexpected(configs.error());
   const config::Environment environment = config::Environment::OfProcess();
   simulate::FleetOptions options;
+  options.keep_lowest_loss = virtual_options.keep_lowest_loss;
   for (std::uint32_t i = 0; i < configs->size(); ++i) {
     config::FillPaths((*configs)[i], environment);
     const auto own = experiment.overrides.nodes.find(i);
@@ -153,6 +154,9 @@ Result<FleetOutcome> RunVirtual(const config::Experiment& experiment, Group grou
     node.curve = listener.TakeCurve(i);
     node.best = Select(from.scores.best, from.scores.best_test);
     node.last = Select(from.scores.last, from.scores.last_test);
+    if (from.scores.lowest_loss) {
+      node.lowest_loss = Select(*from.scores.lowest_loss, from.scores.lowest_loss_test);
+    }
     node.shard = from.shard;
     node.samples = from.samples;
     node.epochs = from.epochs;

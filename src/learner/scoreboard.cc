@@ -55,6 +55,11 @@ Score Scoreboard::Evaluate(const Snapshot& snapshot) {
     best_ = score;
     best_x_ = snapshot.x;
   }
+  if (keeps_lowest_ && (!lowest_ || validation_.empty() ||
+                        LessLoss(score.validation.loss, lowest_->validation.loss))) {
+    lowest_ = score;
+    lowest_x_ = snapshot.x;
+  }
   return score;
 }
 
@@ -65,6 +70,11 @@ FinalScores Scoreboard::Finish(const Snapshot& settled) {
   final_scores.best = *best_;
   final_scores.best_test = best_x_ == settled.x ? final_scores.last_test : Test(*best_x_);
   final_scores.confusion = Confuse(*best_x_);
+  if (keeps_lowest_) {
+    final_scores.lowest_loss = lowest_;
+    final_scores.lowest_loss_test =
+        lowest_x_ == best_x_ ? final_scores.best_test : Test(*lowest_x_);
+  }
   return final_scores;
 }
 

@@ -14,7 +14,9 @@ VirtualNode::VirtualNode(World& world, std::uint32_t index, setup::Assembly asse
       links_(assembly.links, port_, world.codec, *this),
       scoreboard_(assembly.learner.model, assembly.data.train, std::move(assembly.data.validation),
                   std::move(assembly.data.test)),
-      fifo_(assembly.learner.consensus.fifo) {}
+      fifo_(assembly.learner.consensus.fifo) {
+  if (world.options.keep_lowest_loss) scoreboard_.KeepLowestLoss();
+}
 
 void VirtualNode::Start() {
   started_ = true;

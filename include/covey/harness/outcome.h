@@ -91,8 +91,9 @@ struct NodeOutcome {
   std::vector<Point> curve;
   std::optional<Selected> best;
   std::optional<Selected> last;
-  std::uint64_t shard = 0;    // training samples that the node holds
-  std::uint64_t samples = 0;  // trained, repeats counted
+  std::optional<Selected> lowest_loss = {};  // at its lowest validation loss, where that was asked
+  std::uint64_t shard = 0;                   // training samples that the node holds
+  std::uint64_t samples = 0;                 // trained, repeats counted
   double epochs = 0;
   std::uint64_t rounds = 0;
   Traffic traffic;

@@ -50,10 +50,14 @@ struct ProcessOptions {
 Result<FleetOutcome> RunProcesses(const config::Experiment& experiment,
                                   const ProcessOptions& options, Observer& observer);
 
+struct VirtualOptions {
+  bool keep_lowest_loss = false;  // fills NodeOutcome::lowest_loss
+};
+
 // The same learners in this process on a virtual clock. Controls (`group`) never exchange.
 // Determinism: same experiment, build and kernel level: same bits. Errors: as simulate::RunFleet.
 Result<FleetOutcome> RunVirtual(const config::Experiment& experiment, Group group,
-                                Observer& observer);
+                                Observer& observer, const VirtualOptions& virtual_options = {});
 
 // The whole experiment: its nodes in its mode, then its controls, each on a thread of its own (in
 // virtual mode all at once). `processes` counts in process mode only. The settings, notes, command

@@ -32,6 +32,9 @@ struct FinalScores {
   Score last;
   std::optional<gradient::Evaluation> best_test;
   std::optional<gradient::Evaluation> last_test;
+  // The model with the lowest validation loss; only after KeepLowestLoss.
+  std::optional<Score> lowest_loss = {};
+  std::optional<gradient::Evaluation> lowest_loss_test = {};
   // Of the best model on the test set, else on the validation set; empty without labels and above
   // kMostConfused classes.
   gradient::Confusion confusion = {};
@@ -52,6 +55,11 @@ class Scoreboard {
   // the best.
   Scoreboard(const nn::ModelSpec& model, data::Dataset train, data::Indices validation,
              std::optional<data::Dataset> test);
+
+  // From now on the model with the lowest validation loss is kept beside the best: long training
+  // makes a classifier surer of its errors, so that the loss has its best epoch long before the
+  // accuracy. Cost: one more copy of x.
+  void KeepLowestLoss() { keeps_lowest_ = true; }
 
   Score Evaluate(const Snapshot& snapshot);
 
@@ -74,6 +82,9 @@ class Scoreboard {
   gradient::Evaluator evaluator_;
   std::optional<Score> best_;
   std::shared_ptr<const tensor::FlatVector> best_x_;
+  bool keeps_lowest_ = false;
+  std::optional<Score> lowest_;
+  std::shared_ptr<const tensor::FlatVector> lowest_x_;
 };
 
 }  // namespace covey::learner

@@ -25,6 +25,7 @@ struct FleetOptions {
   double samples_per_second =
       100000;  // of a simulated node: what a training phase costs in virtual time
   std::vector<Duration> start_after;       // by node; missing: at once
+  bool keep_lowest_loss = false;           // fills FinalScores::lowest_loss
   std::size_t max_events = 2'000'000'000;  // ends a run that would never end
 };
 

@@ -78,6 +78,33 @@ TEST_F(ScoreboardTest, ASettledModelThatIsWorseByMoreDoesNot) {
   EXPECT_DOUBLE_EQ(board_.Finish(At(58, 2, true)).best.epoch, 1);
 }
 
+// The same decisions as At, with other margins: `scale` times as sure of them, right or wrong.
+Snapshot Sure(double threshold, double epoch, float scale) {
+  Snapshot snapshot = At(threshold, epoch);
+  tensor::FlatVector x = snapshot.x->Clone();
+  for (std::size_t i = 0; i < 4; ++i) x[i] *= scale;
+  snapshot.x = std::make_shared<const tensor::FlatVector>(std::move(x));
+  return snapshot;
+}
+
+TEST_F(ScoreboardTest, KeepsTheModelOfTheLowestLossBesideTheBestWhenAsked) {
+  board_.KeepLowestLoss();
+  board_.Evaluate(Sure(60, 1, 0.1f));
+  board_.Evaluate(Sure(55, 2, 10));  // fewer errors, each of them dearer
+  const FinalScores scores = board_.Finish(Sure(70, 3, 10));
+  EXPECT_DOUBLE_EQ(scores.best.epoch, 2);
+  ASSERT_TRUE(scores.lowest_loss);
+  EXPECT_DOUBLE_EQ(scores.lowest_loss->epoch, 1);
+  EXPECT_LT(scores.lowest_loss->validation.loss, scores.best.validation.loss);
+  EXPECT_DOUBLE_EQ(*scores.lowest_loss_test->accuracy, 0.90);
+  EXPECT_DOUBLE_EQ(scores.lowest_loss_test->loss, scores.lowest_loss->validation.loss);
+}
+
+TEST_F(ScoreboardTest, TheModelOfTheLowestLossIsNotKeptUnasked) {
+  board_.Evaluate(At(55, 1));
+  EXPECT_FALSE(board_.Finish(At(57, 2)).lowest_loss);
+}
+
 TEST_F(ScoreboardTest, AnUnsettledModelHasNoSuchAdvantage) {
   board_.Evaluate(At(55, 1));
   EXPECT_DOUBLE_EQ(board_.Finish(At(56, 2)).best.epoch, 1);
