@@ -7,6 +7,8 @@
 #include "covey/api/version.h"
 #include "covey/command_line/parse.h"
 #include "covey/harness/command.h"
+#include "covey/harness/paper_command.h"
+#include "covey/harness/sweep.h"
 
 namespace {
 
@@ -51,6 +53,34 @@ void AddRun(CLI::App& app, covey::harness::Command& command) {
   run.add_flag("--json", command.json, "Print summary.json instead of the table");
 }
 
+void AddPaper(CLI::App& app, covey::harness::PaperCommand& command) {
+  CLI::App& paper = *app.add_subcommand(
+      "paper",
+      "Run Table 1 of arXiv 2005.10300 and compare. Go on after Ctrl-C with the same words");
+  paper.add_option("--dataset", command.dataset, "mnist, fashion-mnist or cifar-10")->required();
+  paper.add_option("--data", command.data,
+                   "Folder of its IDX files (default: where fetch-data or Debian put them)");
+  paper.add_option("--config", command.config, "Settings instead of configs/paper/<dataset>.yaml");
+  paper.add_option("--figure", command.figure, "Only the rows of this figure, 1 to 3");
+  paper.add_option("--row", command.rows, "Only this row, NAME=VALUE; may be given again");
+  paper.add_option("--seeds", command.seeds, "Runs of every row: seeds 1 to K");
+  paper.add_option("--epochs", command.epochs, "Instead of the paper's 100");
+  paper.add_option("--jobs", command.jobs, "Fleets at a time (default: one for each processor)");
+  paper.add_option("--out", command.out, "Folder of the results (default: runs/paper-<dataset>)");
+  paper.add_flag("--quiet", command.quiet, "No progress");
+  paper.add_flag("--json", command.json, "Print summary.json instead of the table");
+}
+
+void AddSweep(CLI::App& app, covey::harness::SweepCommand& command) {
+  CLI::App& sweep = *app.add_subcommand(
+      "sweep", "Run an experiment with many settings. Go on after Ctrl-C with the same words");
+  sweep.add_option("file", command.file, "Sweep file (YAML)")->required();
+  sweep.add_option("--jobs", command.jobs, "Fleets at a time (default: one for each processor)");
+  sweep.add_option("--out", command.out, "Folder of the results (default: runs/sweep-<name>)");
+  sweep.add_flag("--quiet", command.quiet, "No progress");
+  sweep.add_flag("--json", command.json, "Print summary.json instead of the table");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -59,7 +89,13 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   covey::harness::Command command;
   AddRun(app, command);
+  covey::harness::PaperCommand paper;
+  AddPaper(app, paper);
+  covey::harness::SweepCommand sweep;
+  AddSweep(app, sweep);
   if (const auto code = covey::command_line::Parse(app, argc, argv)) return *code;
   CatchSignals();
+  if (app.got_subcommand("paper")) return covey::harness::RunPaper(paper, g_stop);
+  if (app.got_subcommand("sweep")) return covey::harness::RunSweep(sweep, g_stop);
   return covey::harness::Run(command, g_stop);
 }

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "covey/api/version.h"
 #include "covey/config/load.h"
 #include "covey/harness/child.h"
 #include "covey/harness/display.h"
@@ -19,24 +18,12 @@
 #include "covey/harness/records.h"
 #include "covey/harness/run_folder.h"
 #include "covey/harness/runner.h"
+#include "harness/console.h"
 
 namespace covey::harness {
 namespace {
 
 constexpr int kExpectationFails = 1;
-constexpr int kInterruptedCode = 130;  // as a shell reports Ctrl-C
-
-void Print(std::FILE* to, std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), to);
-  std::fflush(to);
-}
-
-int Complain(const Error& error) {
-  // A report on a configuration file is printed as it is: editors jump to its lines.
-  const bool report = error.code == ErrorCode::kConfig && error.what.find('\n') != error.what.npos;
-  Print(stderr, (report ? error.what : "covey-sim: " + error.Format()) + '\n');
-  return ExitCode(error);
-}
 
 // Passes what runners tell to the display and to metrics.jsonl.
 class Recorder final : public Observer {
@@ -113,11 +100,7 @@ void Complete(const Command& command, const config::Experiment& experiment,
   outcome.notes = recorder.notes();
   outcome.command = RepeatCommand(command.file, command.options, experiment.seed);
   outcome.settings = Describe(experiment);
-  if (outcome.build.empty()) {
-    const api::BuildInfo build = api::GetBuildInfo();
-    outcome.build = "covey-sim " + build.version + " (" + build.commit + ", kernels " +
-                    build.kernel_level + ")";
-  }
+  if (outcome.build.empty()) outcome.build = BuildLine();
 }
 
 Status Store(const RunFolder& folder, const config::Experiment& experiment, const Outcome& outcome,

@@ -20,22 +20,13 @@ tl::unexpected<Error> Wrong(std::string_view option, const std::string& got,
   return Fail(ErrorCode::kUsage, std::string(option), "got " + got + ", want " + wanted);
 }
 
-// The shortest text that reads back as the number; never "0.25000000000000000".
-std::string Short(double value) {
-  for (int digits = 0; digits < 12; ++digits) {
-    std::string text = Fixed(value, digits);
-    if (std::stod(text) == value) return text;
-  }
-  return Fixed(value, 12);
-}
-
 bool IsFraction(double value) { return value >= 0 && value <= 1; }
 
 Status ApplyFaults(const Options& options, Experiment& experiment) {
   const auto set = [](std::string_view name, const std::optional<double>& from,
                       double& to) -> Status {
     if (!from) return {};
-    if (!IsFraction(*from)) return Wrong(name, Short(*from), "a fraction, 0 to 1");
+    if (!IsFraction(*from)) return Wrong(name, Plain(*from), "a fraction, 0 to 1");
     to = *from;
     return {};
   };
@@ -48,7 +39,7 @@ Status ApplyConsensus(const Options& options, Experiment& experiment) {
   consensus::Settings& consensus = experiment.node.consensus;
   if (options.gamma) {
     if (!(*options.gamma > 0 && *options.gamma <= 1)) {
-      return Wrong("--gamma", Short(*options.gamma), "above 0, at most 1");
+      return Wrong("--gamma", Plain(*options.gamma), "above 0, at most 1");
     }
     consensus.gamma = static_cast<float>(*options.gamma);
   }
@@ -69,7 +60,7 @@ Status ApplyShape(const Options& options, Experiment& experiment) {
   }
   if (options.epochs) {
     if (!(*options.epochs > 0 && *options.epochs <= 1e6)) {
-      return Wrong("--epochs", Short(*options.epochs), "above 0, at most 1000000");
+      return Wrong("--epochs", Plain(*options.epochs), "above 0, at most 1000000");
     }
     experiment.node.train.until = config::Until{};
     experiment.node.train.until.kind = config::Until::Kind::kEpochs;
@@ -77,7 +68,7 @@ Status ApplyShape(const Options& options, Experiment& experiment) {
   }
   if (options.mix_rate) {
     if (!IsFraction(*options.mix_rate)) {
-      return Wrong("--mix-rate", Short(*options.mix_rate), "a fraction, 0 to 1");
+      return Wrong("--mix-rate", Plain(*options.mix_rate), "a fraction, 0 to 1");
     }
     experiment.partition.kind = data::PartitionSettings::Kind::kMixRate;
     experiment.partition.rate = *options.mix_rate;
@@ -134,9 +125,9 @@ std::string DescribeUntil(const config::Until& until) {
     case config::Until::Kind::kBatches:
       return std::to_string(until.batches) + " batches";
     case config::Until::Kind::kEpochs:
-      return Short(until.epochs) + " epochs";
+      return Plain(until.epochs) + " epochs";
     case config::Until::Kind::kAccuracy:
-      return "accuracy " + Short(until.accuracy);
+      return "accuracy " + Plain(until.accuracy);
   }
   return "?";
 }
@@ -144,10 +135,10 @@ std::string DescribeUntil(const config::Until& until) {
 std::string DescribePartition(const data::PartitionSettings& partition) {
   std::string text(data::Name(partition.kind));
   if (partition.kind == data::PartitionSettings::Kind::kMixRate) {
-    text += " " + Short(partition.rate);
+    text += " " + Plain(partition.rate);
   }
   if (partition.kind == data::PartitionSettings::Kind::kDirichlet) {
-    text += " " + Short(partition.alpha);
+    text += " " + Plain(partition.alpha);
   }
   return text;
 }
@@ -177,13 +168,13 @@ std::string RepeatCommand(const std::string& file, const Options& options, std::
     command += " " + std::string(name) + ' ' + ShellWord(value);
   };
   if (options.nodes) put("--nodes", std::to_string(*options.nodes));
-  if (options.epochs) put("--epochs", Short(*options.epochs));
-  if (options.weights_drop) put("--weights-drop", Short(*options.weights_drop));
-  if (options.deltas_drop) put("--deltas-drop", Short(*options.deltas_drop));
-  if (options.gamma) put("--gamma", Short(*options.gamma));
+  if (options.epochs) put("--epochs", Plain(*options.epochs));
+  if (options.weights_drop) put("--weights-drop", Plain(*options.weights_drop));
+  if (options.deltas_drop) put("--deltas-drop", Plain(*options.deltas_drop));
+  if (options.gamma) put("--gamma", Plain(*options.gamma));
   if (options.batches) put("--batches", std::to_string(*options.batches));
   if (options.sends) put("--sends", std::to_string(*options.sends));
-  if (options.mix_rate) put("--mix-rate", Short(*options.mix_rate));
+  if (options.mix_rate) put("--mix-rate", Plain(*options.mix_rate));
   if (options.mode) put("--mode", *options.mode);
   if (options.controls) put("--controls", *options.controls);
   put("--seed", std::to_string(seed));

@@ -4,12 +4,14 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/html.h"
 #include "harness/report_charts.h"
-#include "harness/report_style.h"
 #include "harness/text.h"
 
 namespace covey::harness {
 namespace {
+
+using html::Table;
 
 constexpr std::string_view kNone = "–";
 
@@ -30,46 +32,6 @@ double LostFraction(const Traffic& traffic) {
 std::string Points(double difference) {
   return (difference >= 0 ? "+" : "−") + Fixed(std::abs(difference) * 100, 2) + " points";
 }
-
-std::string Card(std::string_view value, std::string_view meaning, std::string_view style = "") {
-  return "<div class=\"card " + std::string(style) + "\"><b>" + EscapeHtml(value) + "</b><span>" +
-         EscapeHtml(meaning) + "</span></div>\n";
-}
-
-// Builds a table row by row. Text columns are aligned left, figures right.
-class Table {
- public:
-  struct Column {
-    std::string name;
-    bool text = false;
-  };
-
-  explicit Table(std::vector<Column> columns, std::string_view style = "")
-      : columns_(std::move(columns)) {
-    html_ = "<div class=\"scroll\"><table class=\"" + std::string(style) + "\">\n<thead><tr>";
-    for (const Column& column : columns_) {
-      html_ += std::string("<th") + (column.text ? " class=\"text\"" : "") + " scope=\"col\">" +
-               EscapeHtml(column.name) + "</th>";
-    }
-    html_ += "</tr></thead>\n<tbody>\n";
-  }
-
-  // Cells are HTML. Fewer cells than columns leave the last ones empty.
-  void Row(const std::vector<std::string>& cells) {
-    html_ += "<tr>";
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      html_ += std::string("<td") + (columns_[i].text ? " class=\"text\"" : "") + '>' +
-               (i < cells.size() ? cells[i] : "") + "</td>";
-    }
-    html_ += "</tr>\n";
-  }
-
-  std::string Finish() { return html_ + "</tbody></table></div>\n"; }
-
- private:
-  std::vector<Column> columns_;
-  std::string html_;
-};
 
 std::string GroupName(Group group) {
   return "<b class=\"" + std::string(Name(group)) + "\">" + std::string(Name(group)) + "</b>";
@@ -127,34 +89,37 @@ std::string Cards(const Outcome& outcome) {
   if (consensus) {
     const std::optional<double>& accuracy = consensus->best.accuracy;
     const std::string set = consensus->on_test_set ? "test" : "validation";
-    html += Card(QualityCell(consensus->best),
-                 "mean " + set + (accuracy ? " accuracy" : " result") + " of the nodes", "first");
+    html +=
+        html::Card(QualityCell(consensus->best),
+                   "mean " + set + (accuracy ? " accuracy" : " result") + " of the nodes", "first");
     if (consensus->quality_min) {
-      html += Card(accuracy ? Percent(*consensus->quality_min) : Fixed(*consensus->quality_min, 4),
-                   "worst node");
+      html += html::Card(
+          accuracy ? Percent(*consensus->quality_min) : Fixed(*consensus->quality_min, 4),
+          "worst node");
     }
     const auto against = [&](Group group, const std::string& words) {
       const auto control = Figures(outcome, group);
       if (!control || !accuracy || !control->best.accuracy) return;
-      html += Card(Points(*accuracy - *control->best.accuracy), words);
+      html += html::Card(Points(*accuracy - *control->best.accuracy), words);
     };
     against(Group::kIsolated, "over nodes that never exchange");
     against(Group::kMonolithic, "against one model on all data");
   }
   const Traffic traffic = TotalTraffic(outcome);
-  if (traffic.weights_sent > 0) html += Card(Percent(LostFraction(traffic), 1), "of messages lost");
+  if (traffic.weights_sent > 0)
+    html += html::Card(Percent(LostFraction(traffic), 1), "of messages lost");
   if (outcome.spread) {
     // "0.0000" would read as if nothing had been measured.
-    html += Card(*outcome.spread < 0.00005 ? "< 0.0001" : Fixed(*outcome.spread, 4),
-                 "spread of the models at the end");
+    html += html::Card(*outcome.spread < 0.00005 ? "< 0.0001" : Fixed(*outcome.spread, 4),
+                       "spread of the models at the end");
   }
   if (outcome.samples_per_second > 0) {
     const auto rate = static_cast<std::uint64_t>(std::llround(outcome.samples_per_second));
-    html += Card(Grouped(rate), outcome.mode == "virtual" ? "samples a virtual second"
-                                                          : "samples a second, all nodes");
+    html += html::Card(Grouped(rate), outcome.mode == "virtual" ? "samples a virtual second"
+                                                                : "samples a second, all nodes");
   }
   if (const std::uint64_t pss = LargestPss(outcome); pss > 0) {
-    html += Card(Bytes(pss), "memory of the largest node (PSS)");
+    html += html::Card(Bytes(pss), "memory of the largest node (PSS)");
   }
   return html + "</div>\n";
 }
@@ -282,28 +247,21 @@ std::string Banner(const Outcome& outcome, const std::vector<Verdict>& verdicts)
 }  // namespace
 
 std::string ReportHtml(const Outcome& outcome, const std::vector<Verdict>& verdicts) {
-  std::string html =
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>" +
-      EscapeHtml(outcome.experiment) + " · Covey</title>\n<style>" + std::string(kReportStyle) +
-      "</style>\n</head>\n<body>\n<main>\n<p class=\"eyebrow\">Covey run</p>\n<h1>" +
-      EscapeHtml(outcome.experiment) + "</h1>\n";
-  html += Banner(outcome, verdicts);
-  html += "<p class=\"lead\">" + EscapeHtml(Lead(outcome)) + "</p>\n";
-  html += Cards(outcome) + Notes(outcome);
+  std::string page = html::Head(outcome.experiment, "Covey run");
+  page += Banner(outcome, verdicts);
+  page += "<p class=\"lead\">" + EscapeHtml(Lead(outcome)) + "</p>\n";
+  page += Cards(outcome) + Notes(outcome);
   const std::string accuracy = AccuracyFigure(outcome);
-  if (!accuracy.empty()) html += "<h2>Accuracy</h2>\n" + accuracy;
+  if (!accuracy.empty()) page += "<h2>Accuracy</h2>\n" + accuracy;
   const std::string nodes = NodesFigure(outcome);
-  if (!nodes.empty()) html += "<h2>How close the nodes are</h2>\n" + nodes;
+  if (!nodes.empty()) page += "<h2>How close the nodes are</h2>\n" + nodes;
   const std::string loss = LossFigure(outcome);
-  if (!loss.empty()) html += "<h2>Loss</h2>\n" + loss;
-  html += ResultsTable(outcome) + VerdictTable(verdicts) + TrafficTable(outcome);
-  html += NodeTable(outcome) + Settings(outcome);
-  html += "<footer>" + EscapeHtml(outcome.build) + " · " + EscapeHtml(outcome.mode) +
-          " mode · seed " + std::to_string(outcome.seed) + " · " + Span(outcome.wall_seconds) +
-          "</footer>\n</main>\n</body>\n</html>\n";
-  return html;
+  if (!loss.empty()) page += "<h2>Loss</h2>\n" + loss;
+  page += ResultsTable(outcome) + VerdictTable(verdicts) + TrafficTable(outcome);
+  page += NodeTable(outcome) + Settings(outcome);
+  page += html::Foot(outcome.build + " · " + outcome.mode + " mode · seed " +
+                     std::to_string(outcome.seed) + " · " + Span(outcome.wall_seconds));
+  return page;
 }
 
 }  // namespace covey::harness

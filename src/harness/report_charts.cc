@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "harness/html.h"
 #include "harness/svg.h"
 #include "harness/text.h"
 
@@ -54,12 +55,6 @@ svg::Chart CurveChart(const Outcome& outcome, Quantity quantity) {
   return chart;
 }
 
-std::string Figure(const std::string& drawing, std::string_view caption) {
-  if (drawing.empty()) return "";
-  return "<figure>\n" + drawing + "<figcaption>" + EscapeHtml(caption) +
-         "</figcaption>\n</figure>\n";
-}
-
 std::string CurveCaption(const svg::Chart& chart, std::string_view quantity) {
   std::string caption = std::string(quantity) + " on the common validation set.";
   if (!chart.areas.empty()) {
@@ -74,13 +69,13 @@ std::string CurveCaption(const svg::Chart& chart, std::string_view quantity) {
 std::string AccuracyFigure(const Outcome& outcome) {
   svg::Chart chart = CurveChart(outcome, &AccuracyOf);
   chart.title = "Validation accuracy over epochs";
-  return Figure(svg::Draw(chart), CurveCaption(chart, "Accuracy"));
+  return html::Figure(svg::Draw(chart), CurveCaption(chart, "Accuracy"));
 }
 
 std::string LossFigure(const Outcome& outcome) {
   svg::Chart chart = CurveChart(outcome, &LossOf);
   chart.title = "Validation loss over epochs";
-  return Figure(svg::Draw(chart), CurveCaption(chart, "Loss"));
+  return html::Figure(svg::Draw(chart), CurveCaption(chart, "Loss"));
 }
 
 std::string NodesFigure(const Outcome& outcome) {
@@ -98,7 +93,7 @@ std::string NodesFigure(const Outcome& outcome) {
     if (!strip.values.empty()) strips.push_back(std::move(strip));
   }
   const std::string title = std::string(test ? "test" : "validation") + " accuracy of each node";
-  return Figure(
+  return html::Figure(
       svg::DrawStrips(title, strips),
       "Every circle is the model of one node at its best evaluation; the bar is their mean.");
 }

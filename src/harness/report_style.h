@@ -10,11 +10,19 @@ inline constexpr std::string_view kReportStyle = R"css(
 :root { color-scheme: light dark; --paper: #fbfbfa; --card: #ffffff; --ink: #1c2430;
   --soft: #5b6675; --line: #e3e6ea; --axis: #9aa4b1; --consensus: #1466c9;
   --monolithic: #3f4a59; --isolated: #c2570c;
-  --good: #1a7f4b; --bad: #b3261e; --area: 0.24; }
+  --good: #1a7f4b; --bad: #b3261e; --area: 0.24;
+  --s0: #0072b2; --s1: #c2570c; --s2: #00855f; --s3: #b2518a; --s4: #8a6700; --s5: #2b8fc4;
+  --s6: #7a5195; --s7: #5b6675; --s8: #b3261e; --s9: #1a7f4b;
+  --r0: #0d0887; --r1: #41049d; --r2: #6a00a8; --r3: #8f0da4; --r4: #b12a90; --r5: #c43e7f;
+  --r6: #d7566c; --r7: #e07045; --r8: #d98a1c; --r9: #b39a00; }
 @media screen and (prefers-color-scheme: dark) { :root { --paper: #12161c; --card: #1a2029;
   --ink: #e8ecf1; --soft: #9da8b6; --line: #2b333e; --axis: #657080;
   --consensus: #6cb0ff; --monolithic: #c9d1db;
-  --isolated: #ff9d57; --good: #5ccf95; --bad: #ff8a80; --area: 0.32; } }
+  --isolated: #ff9d57; --good: #5ccf95; --bad: #ff8a80; --area: 0.32;
+  --s0: #56b4e9; --s1: #ff9d57; --s2: #3ad6a8; --s3: #f0a3cf; --s4: #e6c14d; --s5: #9fd4ff;
+  --s6: #c79bff; --s7: #aab4c0; --s8: #ff8a80; --s9: #5ccf95;
+  --r0: #7f8bff; --r1: #9a7bff; --r2: #b46cff; --r3: #cf60e8; --r4: #e25fc0; --r5: #f06a98;
+  --r6: #f88376; --r7: #fb9d58; --r8: #fdb94a; --r9: #f5d84a; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 15px/1.55 system-ui, -apple-system,
@@ -53,6 +61,16 @@ svg text { font-size: 13px; }
 .dot.consensus, .name.consensus { fill: var(--consensus); }
 .dot.monolithic, .name.monolithic { fill: var(--monolithic); }
 .dot.isolated, .name.isolated { fill: var(--isolated); }
+.line.series { stroke: var(--c); } .area.series { fill: var(--c); fill-opacity: .14; }
+.dot.series, .name.series { fill: var(--c); }
+.s0 { --c: var(--s0); } .s1 { --c: var(--s1); } .s2 { --c: var(--s2); } .s3 { --c: var(--s3); }
+.s4 { --c: var(--s4); } .s5 { --c: var(--s5); } .s6 { --c: var(--s6); } .s7 { --c: var(--s7); }
+.s8 { --c: var(--s8); } .s9 { --c: var(--s9); }
+.r0 { --c: var(--r0); } .r1 { --c: var(--r1); } .r2 { --c: var(--r2); } .r3 { --c: var(--r3); }
+.r4 { --c: var(--r4); } .r5 { --c: var(--r5); } .r6 { --c: var(--r6); } .r7 { --c: var(--r7); }
+.r8 { --c: var(--r8); } .r9 { --c: var(--r9); }
+.line.s1, .line.s5 { stroke-dasharray: 8 4; } .line.s2, .line.s6 { stroke-dasharray: 3 4; }
+.line.s3, .line.s7 { stroke-dasharray: 9 3 2 3; } .gap { height: 14px; }
 .dot { stroke: var(--card); stroke-width: 1.5; } .dot.open { fill-opacity: .55; }
 .mean { stroke-width: 2; } .mean.consensus { stroke: var(--consensus); }
 .mean.monolithic { stroke: var(--monolithic); }

@@ -4,15 +4,14 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
-#include <span>
 #include <system_error>
 
 #include "covey/config/load.h"
 #include "covey/harness/records.h"
 #include "covey/harness/report.h"
 #include "covey/nn/model.h"
-#include "covey/store/file_system.h"
 #include "covey/store/safetensors.h"
+#include "harness/console.h"
 #include "harness/text.h"
 
 namespace covey::harness {
@@ -21,12 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostOfOneSecond = 1000;
-
-Status WriteShared(const std::string& path, const std::string& text) {
-  store::WriteOptions options;
-  options.mode = 0644;
-  return store::WriteAtomically(path, std::as_bytes(std::span(text.data(), text.size())), options);
-}
 
 std::string TimeStamp() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());

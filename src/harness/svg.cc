@@ -53,9 +53,10 @@ std::string Rule(std::pair<double, double> from, std::pair<double, double> to,
          "\"/>\n";
 }
 
-// The range of all x, and of the y values that lie right of the first tenth of it.
+// The range of all x, and of the y values that lie right of the skipped part of it.
 struct Extent {
   double x_low = INFINITY, x_high = -INFINITY, y_low = INFINITY, y_high = -INFINITY;
+  double skipped = 0.1;
 };
 
 void TakeX(Extent& extent, double x) {
@@ -65,13 +66,15 @@ void TakeX(Extent& extent, double x) {
 }
 
 void TakeY(Extent& extent, double x, double y) {
-  if (!std::isfinite(y) || x < extent.x_low + 0.1 * (extent.x_high - extent.x_low)) return;
+  const double from = extent.x_low + extent.skipped * (extent.x_high - extent.x_low);
+  if (!std::isfinite(y) || x < from) return;
   extent.y_low = std::min(extent.y_low, y);
   extent.y_high = std::max(extent.y_high, y);
 }
 
 Extent ExtentOf(const Chart& chart) {
   Extent extent;
+  if (chart.whole_range) extent.skipped = 0;
   for (const Line& line : chart.lines) {
     for (const auto& point : line.points) TakeX(extent, point.first);
   }
@@ -140,6 +143,16 @@ std::string DrawLine(const Line& line, const Frame& frame) {
   return "<path class=\"line " + line.style + "\" d=\"" + path + "\"/>\n";
 }
 
+// By characters, so that no UTF-8 sequence is torn.
+std::string Shortened(const std::string& label) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < label.size(); ++i) {
+    if ((static_cast<unsigned char>(label[i]) & 0xC0U) == 0x80U) continue;
+    if (++count > kLongestLabel) return label.substr(0, i) + "…";
+  }
+  return label;
+}
+
 // The names of the lines, right of their ends; a label that had to move is tied to its end.
 std::string DrawLabels(const Chart& chart, const Frame& frame) {
   struct Label {
@@ -161,8 +174,8 @@ std::string DrawLabels(const Chart& chart, const Frame& frame) {
   std::string out;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     out += Rule({labels[i].x + 4, labels[i].y}, {text_x - 5, ys[i]}, "tie");
-    out +=
-        Text(text_x, ys[i] + 4.5, "name " + labels[i].line->style, "start", labels[i].line->label);
+    out += Text(text_x, ys[i] + 4.5, "name " + labels[i].line->style, "start",
+                Shortened(labels[i].line->label));
   }
   return out;
 }

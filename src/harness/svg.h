@@ -6,6 +6,7 @@
 // Thread: pure functions.  Determinism: the same data give the same text.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,8 @@ class Scale {
   std::pair<double, double> to_;
 };
 
+inline constexpr std::size_t kLongestLabel = 24;
+
 struct Line {
   std::string label;  // written beside its end
   std::string style;  // CSS class: gives `stroke` and, to the label, `fill`
@@ -61,15 +64,16 @@ struct Chart {
   std::string id;     // unique in the page
   std::string title;  // also read by screen readers
   std::string x_label;
-  bool percent = false;  // y values are fractions, written in percent
+  bool percent = false;      // y values are fractions, written in percent
+  bool whole_range = false;  // the y axis covers all points, those of the first tenth too
   std::vector<Area> areas;
   std::vector<Line> lines;
   std::vector<Dot> dots;
 };
 
 // Draws lines over areas over a grid. The y axis covers what lies right of the first tenth of the x
-// axis (the steep start would flatten the rest); earlier parts are cut off at the frame. Labels are
-// moved apart.
+// axis (the steep start would flatten the rest), unless `whole_range`; earlier parts are cut off at
+// the frame. Labels are moved apart and cut to kLongestLabel characters.
 // Returns: "" when there is nothing to draw.
 std::string Draw(const Chart& chart);
 

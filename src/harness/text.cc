@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 
 #include "covey/base/check.h"
 
@@ -36,6 +37,14 @@ std::string Fixed(double value, int digits) {
   std::string text(buffer.data(), end);
   if (text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos) text.erase(0, 1);
   return text;
+}
+
+std::string Plain(double value) {
+  for (int digits = 0; digits < 12; ++digits) {
+    std::string text = Fixed(value, digits);
+    if (std::strtod(text.c_str(), nullptr) == value) return text;
+  }
+  return Fixed(value, 12);
 }
 
 std::string Percent(double fraction, int digits) { return Fixed(fraction * 100, digits) + " %"; }

@@ -10,6 +10,10 @@ namespace covey::harness {
 // Returns: "0.8741" for 4 digits. Locale-independent.
 std::string Fixed(double value, int digits);
 
+// Returns: the shortest text without an exponent that reads back as the number, at most 12
+// decimals; never "0.25000000000000000".
+std::string Plain(double value);
+
 // Returns: "87.41 %".
 std::string Percent(double fraction, int digits = 2);
 

@@ -1,0 +1,205 @@
+#include "covey/harness/paper_command.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "covey/config/load.h"
+#include "covey/harness/options.h"
+#include "covey/harness/paper.h"
+#include "covey/harness/paper_report.h"
+#include "covey/nn/model.h"
+#include "harness/console.h"
+#include "harness/job_display.h"
+#include "harness/text.h"
+
+namespace covey::harness {
+namespace {
+
+constexpr std::uint64_t kMostSeeds = 1000;
+
+// What is run: rows and seeds, as jobs and as experiments.
+struct PaperPlan {
+  PaperDataset dataset;
+  config::Experiment base;
+  std::vector<PaperRow> rows;
+  std::vector<Job> jobs;         // row by row, seed by seed; equal experiments once
+  std::vector<std::string> ids;  // of row r and seed s: r * seeds + s
+  std::string folder;
+};
+
+std::string JobId(const PaperRow& row, const config::Experiment& experiment) {
+  return "seed=" + std::to_string(experiment.seed) + '/' + SettingsHash(experiment, GroupOf(row));
+}
+
+Result<config::Experiment> LoadBase(const PaperCommand& command, const PaperDataset& dataset) {
+  Result<config::Loaded<config::Experiment>> loaded =
+      command.config.empty()
+          ? config::ParseExperiment(dataset.config, "configs/paper/" + dataset.name + ".yaml")
+          : config::LoadExperiment(command.config);
+  if (!loaded) return tl::unexpected(loaded.error());
+  for (const std::string& warning : loaded->warnings) Print(stderr, warning + '\n');
+  config::Experiment base = std::move(loaded->value);
+  Options options;
+  options.epochs = command.epochs;
+  options.controls = "none";
+  const Result<std::vector<std::string>> applied = Apply(options, base);
+  if (!applied) return tl::unexpected(applied.error());
+  if (base.node.train.until.kind != config::Until::Kind::kEpochs) {
+    return Fail(ErrorCode::kConfig, "train.until", "must be {epochs: ...} here",
+                "curves are drawn over epochs; set it, or give --epochs");
+  }
+  if (Status found = FindData(dataset, command.data, base); !found) {
+    return tl::unexpected(found.error());
+  }
+  return base;
+}
+
+void AddJobs(PaperPlan& plan, std::uint64_t seeds) {
+  for (const PaperRow& row : plan.rows) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      config::Experiment experiment = ExperimentOf(row, plan.base);
+      experiment.seed = seed;
+      std::string title = row.Label();
+      if (seeds > 1) title += ", seed " + std::to_string(seed);
+      std::string id = JobId(row, experiment);
+      plan.ids.push_back(id);
+      // M = 1 and no reply dropped are the same experiment.
+      if (std::count(plan.ids.begin(), plan.ids.end(), id) > 1) continue;
+      plan.jobs.push_back(
+          Job{.id = std::move(id),
+              .title = std::move(title),
+              .run = [row, experiment = std::move(experiment)](const JobContext& context) {
+                return RunFleetJob(experiment, GroupOf(row), kCurvePoints, context);
+              }});
+    }
+  }
+}
+
+Result<PaperPlan> PreparePaper(const PaperCommand& command) {
+  if (command.seeds == 0 || command.seeds > kMostSeeds) {
+    return Fail(
+        ErrorCode::kUsage, "--seeds",
+        "got " + std::to_string(command.seeds) + ", want 1 to " + std::to_string(kMostSeeds));
+  }
+  Result<PaperDataset> dataset = FindDataset(command.dataset);
+  if (!dataset) return tl::unexpected(dataset.error());
+  Result<std::vector<PaperRow>> rows = SelectRows(command.figure, command.rows);
+  if (!rows) return tl::unexpected(rows.error());
+  Result<config::Experiment> base = LoadBase(command, *dataset);
+  if (!base) return tl::unexpected(base.error());
+  PaperPlan plan{.dataset = std::move(*dataset),
+                 .base = std::move(*base),
+                 .rows = std::move(*rows),
+                 .jobs = {},
+                 .ids = {},
+                 .folder = command.out};
+  if (plan.folder.empty()) plan.folder = "runs/paper-" + plan.dataset.name;
+  AddJobs(plan, command.seeds);
+  return plan;
+}
+
+Result<std::vector<PaperResult>> Collect(const PaperPlan& plan, const JobStore& store,
+                                         std::uint64_t seeds) {
+  std::vector<PaperResult> results;
+  for (std::size_t r = 0; r < plan.rows.size(); ++r) {
+    std::vector<FleetFigures> runs;
+    for (std::size_t s = 0; s < seeds; ++s) {
+      const auto stored = store.results().find(plan.ids[r * seeds + s]);
+      if (stored == store.results().end()) continue;
+      Result<FleetFigures> figures = FiguresFromJson(stored->second);
+      if (!figures) return tl::unexpected(figures.error());
+      runs.push_back(std::move(*figures));
+    }
+    if (!runs.empty()) results.push_back(Combine(plan.dataset, plan.rows[r], runs));
+  }
+  return results;
+}
+
+Status WriteAll(const PaperRun& run, const std::string& folder) {
+  Status status = WriteShared(folder + "/table.csv", PaperCsv(run));
+  if (status) status = WriteShared(folder + "/curves.csv", PaperCurvesCsv(run));
+  if (status) status = WriteShared(folder + "/summary.json", PaperJson(run));
+  if (status) status = WriteShared(folder + "/report.html", PaperHtml(run));
+  return status;
+}
+
+std::string Summary(const std::string& result) {
+  const Result<FleetFigures> figures = FiguresFromJson(result);
+  if (!figures) return "";
+  return "accuracy " + Fixed(figures->best.accuracy.value_or(0), 4) + "  loss " +
+         Fixed(figures->best.loss, 4);
+}
+
+PaperRun Told(const PaperCommand& command, const PaperPlan& plan, const JobsEnd& end,
+              std::vector<PaperResult> results) {
+  PaperRun run;
+  run.dataset = plan.dataset;
+  run.rows = std::move(results);
+  run.wanted = plan.rows.size();
+  run.seeds = command.seeds;
+  run.epochs = plan.base.node.train.until.epochs;
+  run.interrupted = end.interrupted;
+  run.settings = Describe(plan.base);
+  run.model = nn::Summary(plan.base.node.model);
+  run.build = BuildLine();
+  run.command = RepeatCommand(command);
+  return run;
+}
+
+Result<int> Run(const PaperCommand& command, const PaperPlan& plan, const std::atomic<bool>& stop) {
+  if (Status made = MakeSharedFolder(plan.folder); !made) return tl::unexpected(made.error());
+  Status written = WriteShared(plan.folder + "/config.resolved.yaml", config::WriteYaml(plan.base));
+  if (!written) return tl::unexpected(written.error());
+  Result<JobStore> store = JobStore::Open(plan.folder + "/results.jsonl");
+  if (!store) return tl::unexpected(store.error());
+  Result<JobsEnd> end = [&] {
+    JobDisplay display(plan.jobs, HowToShowJobs(command.quiet, STDERR_FILENO), STDERR_FILENO,
+                       Summary);
+    const JobsOptions options{.workers = WorkersOr(command.jobs),
+                              .stopped = [&stop] { return stop.load(std::memory_order_relaxed); }};
+    return RunJobs(plan.jobs, options, *store, display);
+  }();
+  if (!end) return tl::unexpected(end.error());
+  Result<std::vector<PaperResult>> results = Collect(plan, *store, command.seeds);
+  if (!results) return tl::unexpected(results.error());
+  const PaperRun run = Told(command, plan, *end, std::move(*results));
+  if (written = WriteAll(run, plan.folder); !written) return tl::unexpected(written.error());
+  Print(stdout, command.json
+                    ? PaperJson(run)
+                    : '\n' + PaperTable(run) + "  report  " + plan.folder + "/report.html\n");
+  if (end->interrupted) {
+    Print(stderr, "interrupted; finished rows are kept. Go on with:\n  " + run.command + '\n');
+    return kInterruptedCode;
+  }
+  if (!end->failed.empty()) return tl::unexpected(end->failed.front().second);
+  return 0;
+}
+
+}  // namespace
+
+int RunPaper(const PaperCommand& command, const std::atomic<bool>& stop) {
+  const Result<PaperPlan> plan = PreparePaper(command);
+  if (!plan) return Complain(plan.error());
+  const Result<int> code = Run(command, *plan, stop);
+  return code ? *code : Complain(code.error());
+}
+
+std::string RepeatCommand(const PaperCommand& command) {
+  std::string line = "covey-sim paper --dataset " + ShellWord(command.dataset);
+  const auto put = [&line](std::string_view name, const std::string& value) {
+    line += ' ' + std::string(name) + ' ' + ShellWord(value);
+  };
+  if (!command.data.empty()) put("--data", command.data);
+  if (!command.config.empty()) put("--config", command.config);
+  if (command.figure) put("--figure", std::to_string(*command.figure));
+  for (const std::string& row : command.rows) put("--row", row);
+  if (command.seeds != 1) put("--seeds", std::to_string(command.seeds));
+  if (command.epochs) put("--epochs", Plain(*command.epochs));
+  if (!command.out.empty()) put("--out", command.out);
+  return line;
+}
+
+}  // namespace covey::harness

@@ -1,0 +1,160 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "covey/config/sweep.h"
+#include "covey/harness/options.h"
+#include "covey/harness/sweep.h"
+#include "harness/console.h"
+#include "harness/job_display.h"
+#include "harness/text.h"
+
+namespace covey::harness {
+namespace {
+
+constexpr std::size_t kSweepCurvePoints = 40;
+
+struct SweepPlan {
+  config::Sweep sweep;
+  std::vector<Job> jobs;         // point by point, seed by seed; equal experiments once
+  std::vector<std::string> ids;  // of point p and seed s: p * seeds + s
+  std::string folder;
+};
+
+std::string TitleOf(const config::SweepPoint& point) {
+  std::string title;
+  for (const auto& [key, value] : point.values) {
+    title += (title.empty() ? "" : ", ") + key.substr(key.rfind('.') + 1) + ' ' + value;
+  }
+  return title.empty() ? "as the file says" : title;
+}
+
+// What every run of the sweep leaves out.
+void Bare(config::Experiment& experiment) {
+  experiment.mode = config::Experiment::Mode::kVirtual;
+  experiment.controls = config::Experiment::Controls::kNone;
+  experiment.expect = config::Expect{};
+}
+
+void AddSweepJobs(SweepPlan& plan) {
+  for (config::SweepPoint& point : plan.sweep.points) {
+    Bare(point.experiment);
+    for (const std::uint64_t seed : plan.sweep.seeds) {
+      config::Experiment experiment = point.experiment;
+      experiment.seed = seed;
+      std::string id =
+          "seed=" + std::to_string(seed) + '/' + SettingsHash(experiment, Group::kConsensus);
+      const bool known = std::find(plan.ids.begin(), plan.ids.end(), id) != plan.ids.end();
+      plan.ids.push_back(id);
+      if (known) continue;
+      std::string title = TitleOf(point);
+      if (plan.sweep.seeds.size() > 1) title += ", seed " + std::to_string(seed);
+      plan.jobs.push_back(
+          Job{.id = std::move(id),
+              .title = std::move(title),
+              .run = [experiment = std::move(experiment)](const JobContext& context) {
+                return RunFleetJob(experiment, Group::kConsensus, kSweepCurvePoints, context);
+              }});
+    }
+  }
+}
+
+Result<SweepPlan> PrepareSweep(const SweepCommand& command) {
+  Result<config::Loaded<config::Sweep>> loaded = config::LoadSweep(command.file);
+  if (!loaded) return tl::unexpected(loaded.error());
+  for (const std::string& warning : loaded->warnings) Print(stderr, warning + '\n');
+  SweepPlan plan;
+  plan.sweep = std::move(loaded->value);
+  plan.folder = command.out.empty() ? "runs/sweep-" + plan.sweep.name : command.out;
+  AddSweepJobs(plan);
+  return plan;
+}
+
+Result<SweepRun> CollectSweep(const SweepCommand& command, const SweepPlan& plan,
+                              const JobStore& store, const JobsEnd& end) {
+  SweepRun run;
+  run.name = plan.sweep.name;
+  run.keys = plan.sweep.keys;
+  run.seeds = plan.sweep.seeds.size();
+  run.wanted = plan.sweep.points.size();
+  run.interrupted = end.interrupted;
+  run.build = BuildLine();
+  run.command = RepeatCommand(command);
+  if (!plan.sweep.points.empty()) run.settings = Describe(plan.sweep.points.front().experiment);
+  for (std::size_t p = 0; p < plan.sweep.points.size(); ++p) {
+    std::vector<FleetFigures> runs;
+    for (std::size_t s = 0; s < run.seeds; ++s) {
+      const auto stored = store.results().find(plan.ids[p * run.seeds + s]);
+      if (stored == store.results().end()) continue;
+      Result<FleetFigures> figures = FiguresFromJson(stored->second);
+      if (!figures) return tl::unexpected(figures.error());
+      runs.push_back(std::move(*figures));
+    }
+    if (!runs.empty()) run.rows.push_back(CombinePoint(plan.sweep.points[p].values, runs));
+  }
+  return run;
+}
+
+std::string SweepSummary(const std::string& result) {
+  const Result<FleetFigures> figures = FiguresFromJson(result);
+  if (!figures) return "";
+  std::string text;
+  if (figures->best.accuracy) text = "accuracy " + Fixed(*figures->best.accuracy, 4) + "  ";
+  return text + "loss " + Fixed(figures->best.loss, 4);
+}
+
+Status WriteSweep(const SweepRun& run, const std::string& folder) {
+  Status status = WriteShared(folder + "/table.csv", SweepCsv(run));
+  if (status) status = WriteShared(folder + "/summary.json", SweepJson(run));
+  if (status) status = WriteShared(folder + "/report.html", SweepHtml(run));
+  return status;
+}
+
+Result<int> Run(const SweepCommand& command, const SweepPlan& plan, const std::atomic<bool>& stop) {
+  if (Status made = MakeSharedFolder(plan.folder); !made) return tl::unexpected(made.error());
+  Result<JobStore> store = JobStore::Open(plan.folder + "/results.jsonl");
+  if (!store) return tl::unexpected(store.error());
+  Result<JobsEnd> end = [&] {
+    JobDisplay display(plan.jobs, HowToShowJobs(command.quiet, STDERR_FILENO), STDERR_FILENO,
+                       SweepSummary);
+    const JobsOptions options{.workers = WorkersOr(command.jobs),
+                              .stopped = [&stop] { return stop.load(std::memory_order_relaxed); }};
+    return RunJobs(plan.jobs, options, *store, display);
+  }();
+  if (!end) return tl::unexpected(end.error());
+  const Result<SweepRun> run = CollectSweep(command, plan, *store, *end);
+  if (!run) return tl::unexpected(run.error());
+  if (Status written = WriteSweep(*run, plan.folder); !written) {
+    return tl::unexpected(written.error());
+  }
+  Print(stdout, command.json
+                    ? SweepJson(*run)
+                    : '\n' + SweepTable(*run) + "\n  report  " + plan.folder + "/report.html\n");
+  if (end->interrupted) {
+    Print(stderr, "interrupted; finished runs are kept. Go on with:\n  " + run->command + '\n');
+    return kInterruptedCode;
+  }
+  if (!end->failed.empty()) return tl::unexpected(end->failed.front().second);
+  return 0;
+}
+
+}  // namespace
+
+int RunSweep(const SweepCommand& command, const std::atomic<bool>& stop) {
+  const Result<SweepPlan> plan = PrepareSweep(command);
+  if (!plan) return Complain(plan.error());
+  const Result<int> code = Run(command, *plan, stop);
+  return code ? *code : Complain(code.error());
+}
+
+std::string RepeatCommand(const SweepCommand& command) {
+  std::string line = "covey-sim sweep " + ShellWord(command.file);
+  if (!command.out.empty()) line += " --out " + ShellWord(command.out);
+  if (command.launcher != "virtual") line += " --launcher " + ShellWord(command.launcher);
+  if (!command.hostfile.empty()) line += " --hostfile " + ShellWord(command.hostfile);
+  return line;
+}
+
+}  // namespace covey::harness

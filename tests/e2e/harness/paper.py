@@ -1,0 +1,111 @@
+"""covey-sim paper on tiny data: Ctrl-C keeps what is done, the same command goes on, other settings
+do not mix in."""
+import json
+import pathlib
+import re
+
+from tiny import check, folder, make, run, signal, start, wait_for
+
+ROWS = ["--row", "monolithic", "--row", "update_rate_M=1", "--row", "update_rate_M=0", "--row",
+        "reply_drop_percent=100", "--row", "reply_drop_percent=0"]
+
+
+def prepare(here, epochs):
+    """The settings of the paper on the data of tiny.py, whose files are found by their names."""
+    text = make(here, epochs=epochs).read_text()
+    text = text.replace(f"{here}/train", "train").replace(f"{here}/test", "test")
+    text = text.replace("controls: all", "controls: none")
+    text = text.replace("faults: {weights_drop: 25%, deltas_drop: 25%}", "")
+    (pathlib.Path(here) / "paper.yaml").write_text(text)
+    return ["paper", "--dataset", "mnist", "--data", here, "--config", "paper.yaml", "--out", "out",
+            *ROWS]
+
+
+def lines(here):
+    path = pathlib.Path(here) / "out" / "results.jsonl"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def whole(here):
+    words = prepare(here, 2)
+    code, out, err = run([*words, "--json"], here)
+    check(code == 0, code, out, err)
+    summary = json.loads(out)
+    check([row["row"] for row in summary["rows"]] ==
+          ["monolithic", "update_rate_M=0", "update_rate_M=1", "reply_drop_percent=0",
+           "reply_drop_percent=100"], summary)
+    check(len(lines(here)) == 4, "M = 1 and no drop are one run", lines(here))
+    check(all(len(row["validation_curve"]) <= 20 for row in summary["rows"]), summary)
+    check("paper" in summary["rows"][0] and "against_paper" in summary["rows"][0], summary)
+    files = {path.name for path in (pathlib.Path(here) / "out").iterdir()}
+    check(files == {"results.jsonl", "config.resolved.yaml", "table.csv", "curves.csv",
+                    "summary.json", "report.html"}, files)
+    # Again: nothing is left to do, and the same comes out.
+    before = lines(here)
+    code, again, err = run([*words, "--json"], here)
+    check(code == 0 and json.loads(again) == summary and lines(here) == before, again, err)
+    check("kept from before" in err, err)
+    # Other settings: everything runs again, the old results stay.
+    code, out, err = run([*words, "--json", "--epochs", "1"], here)
+    check(code == 0 and len(lines(here)) == 8, out, err)
+    check(json.loads(out)["rows"] != summary["rows"], out)
+    code, out, err = run(words, here)
+    check(code == 0 and "kept from before" in err and len(lines(here)) == 8, err)
+    # Two seeds: the first is there.
+    code, out, err = run([*words, "--seeds", "2", "--json"], here)
+    check(code == 0 and len(lines(here)) == 12, out, err)
+    check(json.loads(out)["rows"][0]["accuracy"]["seeds"] == 2, out)
+
+
+def interrupted(here):
+    """One job at a time, a Ctrl-C after the first; then a torn line; then the rest."""
+    words = [*prepare(here, 300), "--jobs", "1"]
+    process = start([*words, "--json"], here)
+    wait_for("the first row", lambda: len(lines(here)) >= 1 or process.poll() is not None)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    check(process.returncode == 130, process.returncode, out, err)
+    done = len(lines(here))
+    check(1 <= done < 4, "rows", lines(here))
+    summary = json.loads(out)
+    check(summary["interrupted"] is True and len(summary["rows"]) >= 1, summary)
+    check("Go on with:\n  covey-sim paper --dataset mnist" in err, err)
+    command = re.search(r"Go on with:\n  covey-sim (.*)", err).group(1).split()
+
+    kept = lines(here)
+    with open(pathlib.Path(here) / "out" / "results.jsonl", "a", encoding="utf-8") as file:
+        file.write('{"job":"torn by a pow')
+    code, out, err = run([*command, "--json", "--jobs", "2"], here)
+    check(code == 0, code, out, err)
+    check(lines(here)[:done] == kept and len(lines(here)) == 4, lines(here))
+    check(err.count("kept from before") == done, err)
+    summary = json.loads(out)
+    check(len(summary["rows"]) == 5 and summary["interrupted"] is False, summary)
+
+    # The same as a run that nobody stopped: threads and interruptions change no bit.
+    straight = [*command[:command.index("--out")], "--out", "straight"]
+    code, straight, err = run([*straight, "--json"], here)
+    check(code == 0, straight, err)
+    keep = ("row", "loss", "accuracy", "spread", "validation_curve")
+    check([[row.get(k) for k in keep] for row in json.loads(straight)["rows"]] ==
+          [[row.get(k) for k in keep] for row in summary["rows"]], straight, summary)
+
+
+def wrong(here):
+    prepare(here, 1)
+    for words, code, text in [
+            (["--dataset", "imagenet"], 64, "imagenet"),
+            (["--dataset", "mnist", "--row", "nothing=1"], 64, "mix_rate_percent=10"),
+            (["--dataset", "mnist", "--figure", "4"], 64, "--figure"),
+            (["--dataset", "mnist", "--seeds", "0"], 64, "--seeds"),
+            (["--dataset", "mnist", "--epochs", "0"], 64, "--epochs"),
+            (["--dataset", "mnist", "--data", "nowhere"], 66, "fetch-data mnist"),
+            (["--dataset", "mnist", "--config", "none.yaml"], 66, "none.yaml")]:
+        got, out, err = run(["paper", *words], here)
+        check(got == code and text in err and out == "", words, got, out, err)
+
+
+for case in (whole, interrupted, wrong):
+    with folder() as here:
+        print(case.__name__, flush=True)
+        case(here)
