@@ -60,6 +60,15 @@ void Append(Outcome& outcome, FleetOutcome&& fleet) {
   outcome.interrupted = outcome.interrupted || fleet.interrupted;
 }
 
+// Every pair, once.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> AllPairs(std::uint32_t nodes) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  for (std::uint32_t i = 0; i < nodes; ++i) {
+    for (std::uint32_t j = i + 1; j < nodes; ++j) pairs.emplace_back(i, j);
+  }
+  return pairs;
+}
+
 void TakeConsensus(Outcome& outcome, FleetOutcome&& fleet, std::optional<Model>& best) {
   outcome.spread = fleet.spread;
   outcome.samples_per_second = fleet.samples_per_second;
@@ -80,6 +89,10 @@ Result<Outcome> RunExperiment(const config::Experiment& experiment, const Proces
   outcome.nodes = experiment.nodes;
   outcome.mode = simulated ? "virtual" : "process";
   outcome.model = nn::Summary(experiment.node.model);
+  // Larger fleets are not drawn.
+  if (experiment.node.consensus.sends > 0 && experiment.nodes <= 64) {
+    outcome.links = AllPairs(experiment.nodes);
+  }
 
   std::vector<Group> groups = ControlsOf(experiment);
   if (simulated) groups.insert(groups.begin(), Group::kConsensus);

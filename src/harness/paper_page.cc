@@ -97,7 +97,7 @@ std::string PaperMainTable(const PaperRun& run) {
                {"loss"},
                {"spread"},
                {"sent by a node"}},
-              "dense");
+              "wide");
   for (const PaperResult& row : run.rows) {
     table.Row({EscapeHtml(row.row.Label()), WithDeviation(row.accuracy),
                row.paper ? Fixed(*row.paper->accuracy, 4) : "–", StandingCell(row.accuracy_cell()),

@@ -171,7 +171,8 @@ std::string TrafficTable(const Outcome& outcome) {
   table.Row({"DELTAS", Grouped(traffic.deltas_sent), Grouped(traffic.deltas_dropped),
              Percent(Fraction(traffic.deltas_dropped, traffic.deltas_sent), 1),
              Grouped(traffic.deltas_received)});
-  std::string html = "<h2>Traffic</h2>\n" + table.Finish();
+  std::string html = "<h2>Traffic</h2>\n" + TrafficFigure(outcome) + "<div class=\"gap\"></div>\n" +
+                     table.Finish();
   if (traffic.bytes_sent > 0) {
     html += "<p>" + Bytes(traffic.bytes_sent) + " crossed the network, " +
             Bytes(traffic.bytes_sent / std::max<std::uint64_t>(outcome.nodes, 1)) +
@@ -258,6 +259,9 @@ std::string ReportHtml(const Outcome& outcome, const std::vector<Verdict>& verdi
   const std::string loss = LossFigure(outcome);
   if (!loss.empty()) page += "<h2>Loss</h2>\n" + loss;
   page += ResultsTable(outcome) + VerdictTable(verdicts) + TrafficTable(outcome);
+  if (const std::string topology = TopologyFigure(outcome); !topology.empty()) {
+    page += "<h2>Topology</h2>\n" + topology;
+  }
   page += NodeTable(outcome) + Settings(outcome);
   page += html::Foot(outcome.build + " · " + outcome.mode + " mode · seed " +
                      std::to_string(outcome.seed) + " · " + Span(outcome.wall_seconds));

@@ -1,11 +1,14 @@
 #include "harness/report_charts.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "harness/html.h"
 #include "harness/svg.h"
+#include "harness/svg_shapes.h"
 #include "harness/text.h"
 
 namespace covey::harness {
@@ -96,6 +99,56 @@ std::string NodesFigure(const Outcome& outcome) {
   return html::Figure(
       svg::DrawStrips(title, strips),
       "Every circle is the model of one node at its best evaluation; the bar is their mean.");
+}
+
+namespace {
+
+svg::Bar TrafficBar(std::string name, std::uint64_t sent, std::uint64_t dropped,
+                    std::uint64_t received) {
+  // Copies of duplicated messages arrive too: no part is ever below zero.
+  const std::uint64_t arrived = std::min(received, sent - std::min(dropped, sent));
+  const std::uint64_t other = sent - std::min(sent, dropped + arrived);
+  const auto part = [](std::uint64_t value, std::string style, const std::string& what) {
+    return svg::Bar::Part{static_cast<double>(value), std::move(style),
+                          Grouped(value) + ' ' + what};
+  };
+  return {.label = std::move(name),
+          .parts = {part(arrived, "arrived", "arrived"), part(dropped, "dropped", "dropped"),
+                    part(other, "other", "refused, replaced or on their way at the end")}};
+}
+
+}  // namespace
+
+std::string TrafficFigure(const Outcome& outcome) {
+  const Traffic t = TotalTraffic(outcome);
+  return html::Figure(
+      svg::DrawBars("Messages by kind",
+                    {TrafficBar("WEIGHTS", t.weights_sent, t.weights_dropped, t.weights_received),
+                     TrafficBar("DELTAS", t.deltas_sent, t.deltas_dropped, t.deltas_received)}),
+      "Messages of all nodes: those that arrived, those that injected faults dropped, and the "
+      "rest.");
+}
+
+std::string TopologyFigure(const Outcome& outcome) {
+  std::vector<svg::Vertex> vertices;
+  for (const NodeOutcome& node : outcome.runs) {
+    if (node.group != Group::kConsensus) continue;
+    std::string hint = "node " + std::to_string(node.index) + ": " + std::string(Name(node.end));
+    if (node.best && node.best->reported().accuracy) {
+      hint += ", accuracy " + Percent(*node.best->reported().accuracy);
+    }
+    const bool died = node.end == End::kDied;
+    vertices.push_back({.label = std::to_string(node.index),
+                        .style = died ? "isolated" : "consensus",
+                        .hint = std::move(hint)});
+  }
+  for (const auto& [from, to] : outcome.links) {
+    if (from >= vertices.size() || to >= vertices.size()) return "";
+  }
+  return html::Figure(svg::DrawGraph("Who could exchange with whom", vertices, outcome.links),
+                      std::to_string(vertices.size()) + " nodes, " +
+                          std::to_string(outcome.links.size()) +
+                          " links: a node sends to a random one of those that it is linked with.");
 }
 
 }  // namespace covey::harness

@@ -11,5 +11,8 @@ namespace covey::harness {
 std::string AccuracyFigure(const Outcome& outcome);
 std::string LossFigure(const Outcome& outcome);
 std::string NodesFigure(const Outcome& outcome);
+std::string TrafficFigure(
+    const Outcome& outcome);  // messages by kind: arrived, dropped, otherwise lost
+std::string TopologyFigure(const Outcome& outcome);
 
 }  // namespace covey::harness

@@ -71,6 +71,11 @@ svg text { font-size: 13px; }
 .r8 { --c: var(--r8); } .r9 { --c: var(--r9); }
 .line.s1, .line.s5 { stroke-dasharray: 8 4; } .line.s2, .line.s6 { stroke-dasharray: 3 4; }
 .line.s3, .line.s7 { stroke-dasharray: 9 3 2 3; } .gap { height: 14px; }
+.bar.arrived { fill: var(--consensus); } .bar.dropped { fill: var(--isolated); }
+.bar.other { fill: var(--axis); } .name.plain { fill: var(--ink); }
+.bar-label, .on-dot { fill: var(--card); font-weight: 600; } .bar-label { font-size: 12px; }
+.edges { stroke: var(--axis); stroke-width: .9; opacity: .75; }
+table.wide { font-size: 12.5px; } table.wide th, table.wide td { padding: 6px 6px; }
 .dot { stroke: var(--card); stroke-width: 1.5; } .dot.open { fill-opacity: .55; }
 .mean { stroke-width: 2; } .mean.consensus { stroke: var(--consensus); }
 .mean.monolithic { stroke: var(--monolithic); }
@@ -98,6 +103,10 @@ pre { background: var(--card); border: 1px solid var(--line); border-radius: 10p
   font-size: 13px; white-space: pre-wrap; overflow-wrap: anywhere; }
 footer { color: var(--soft); font-size: 13px; margin-top: 36px; }
 @media print { body { background: #fff; font-size: 12px; } main { max-width: none; padding: 0; }
+  table, th { font-size: 10px; } th, td { padding: 4px 5px; } .card b { font-size: 17px; }
+  table.dense, table.wide, .dense th, .wide th { font-size: 9px; }
+  table.dense th, table.dense td, table.wide th, table.wide td { padding: 3px 4px; }
+  .scroll { overflow: visible; border: 0; }
   figure, .card, tr, pre { break-inside: avoid; } h2 { break-after: avoid; }
   .cards { grid-template-columns: repeat(4, 1fr); } }
 )css";

@@ -92,11 +92,16 @@ Extent ExtentOf(const Chart& chart) {
   return extent;
 }
 
-Frame FrameOf(const Extent& extent) {
+Frame FrameOf(const Chart& chart, const Extent& extent) {
   Ticks x = NiceTicks(std::min(0.0, extent.x_low), extent.x_high, 10, false);
   // A little air, so that a curve that ends flat does not lie on the axis.
   const double air = 0.04 * (extent.y_high - extent.y_low);
-  Ticks y = NiceTicks(extent.y_low - air, extent.y_high + air, 6, true);
+  // But not below zero or above 100 %, where no figure can be.
+  double low = extent.y_low - air;
+  double high = extent.y_high + air;
+  if (extent.y_low >= 0) low = std::max(low, 0.0);
+  if (chart.percent && extent.y_high <= 1) high = std::min(high, 1.0);
+  Ticks y = NiceTicks(low, high, 6, true);
   const Scale to_x({x.low, x.high}, {kLeft, kWidth - kRight});
   const Scale to_y({y.low, y.high}, {kHeight - kBottom, kTop});
   return {std::move(x), std::move(y), to_x, to_y};
@@ -238,7 +243,7 @@ std::vector<double> MoveApart(std::vector<double> positions, double gap, double 
 std::string Draw(const Chart& chart) {
   const Extent extent = ExtentOf(chart);
   if (!(extent.x_low <= extent.x_high) || !(extent.y_low <= extent.y_high)) return "";
-  const Frame frame = FrameOf(extent);
+  const Frame frame = FrameOf(chart, extent);
   const std::string clip = "clip-" + chart.id;
   std::string out = Open(chart.title, kHeight);
   out += "<clipPath id=\"" + clip + "\"><rect x=\"" + Number(kLeft) + "\" y=\"" + Number(kTop - 6) +

@@ -118,7 +118,9 @@ struct Outcome {
   // Mean of ||x_i - mean(x)||, divided by ||mean(x)||, over the settled models; absent below two of
   // them.
   std::optional<double> spread;
-  std::vector<NodeOutcome> runs;   // by group, then by index
+  std::vector<NodeOutcome> runs;  // by group, then by index
+  // Pairs of consensus nodes that could exchange; empty: unknown, or none.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> links = {};
   std::vector<std::string> notes;  // what a reader must know: nodes that died, messages refused
   // For the report.
   std::string model;    // "mlp 784-72-10"

@@ -59,6 +59,7 @@ inline Outcome MadeUpOutcome() {
                       {"faults.weights_drop", "0.25"},
                       {"faults.deltas_drop", "0.25"}};
   for (std::uint32_t i = 0; i < 8; ++i) {
+    for (std::uint32_t j = i + 1; j < 8; ++j) outcome.links.emplace_back(i, j);
     outcome.runs.push_back(MadeUpNode(Group::kConsensus, i, 0.876 + 0.0005 * i, 0.0));
   }
   outcome.runs.push_back(MadeUpNode(Group::kMonolithic, 0, 0.882, 0.02));

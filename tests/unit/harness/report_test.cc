@@ -21,6 +21,18 @@ TEST(Report, ShowsTheHeadlineFiguresAndBothControls) {
   EXPECT_THAT(html, HasSubstr("covey-sim run configs/experiments/fashion-8x25.yaml --seed 7"));
 }
 
+TEST(Report, DrawsTrafficByKindAndTheTopology) {
+  const std::string html = ReportHtml(MadeUpOutcome(), {});
+  EXPECT_THAT(html, HasSubstr("5,120 arrived"));  // WEIGHTS
+  EXPECT_THAT(html, HasSubstr("1,720 dropped"));
+  EXPECT_THAT(html, HasSubstr("8 nodes, 28 links"));
+  Outcome alone = MadeUpOutcome();
+  alone.links.clear();
+  EXPECT_THAT(ReportHtml(alone, {}), Not(HasSubstr("<h2>Topology</h2>")));
+  alone.links = {{0, 99}};  // no such node
+  EXPECT_THAT(ReportHtml(alone, {}), Not(HasSubstr("<h2>Topology</h2>")));
+}
+
 TEST(Report, IsSelfContained) {
   const std::string html = ReportHtml(MadeUpOutcome(), {});
   EXPECT_THAT(html, Not(HasSubstr("<script")));
