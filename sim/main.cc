@@ -3,10 +3,12 @@
 
 #include <atomic>
 #include <csignal>
+#include <string>
 
 #include "covey/api/version.h"
 #include "covey/command_line/parse.h"
 #include "covey/harness/command.h"
+#include "covey/harness/mpi.h"
 #include "covey/harness/paper_command.h"
 #include "covey/harness/sweep.h"
 
@@ -77,6 +79,9 @@ void AddSweep(CLI::App& app, covey::harness::SweepCommand& command) {
   sweep.add_option("file", command.file, "Sweep file (YAML)")->required();
   sweep.add_option("--jobs", command.jobs, "Fleets at a time (default: one for each processor)");
   sweep.add_option("--out", command.out, "Folder of the results (default: runs/sweep-<name>)");
+  sweep.add_option("--launcher", command.launcher,
+                   "virtual: one process, virtual clock; mpi: real daemons, by Open MPI's mpirun");
+  sweep.add_option("--hostfile", command.hostfile, "Machines and slots, as mpirun takes them");
   sweep.add_flag("--quiet", command.quiet, "No progress");
   sweep.add_flag("--json", command.json, "Print summary.json instead of the table");
 }
@@ -93,9 +98,12 @@ int main(int argc, char** argv) {
   AddPaper(app, paper);
   covey::harness::SweepCommand sweep;
   AddSweep(app, sweep);
+  std::string mpi_folder;  // what mpirun starts in each slot; no command for people
+  app.add_subcommand("mpi-node")->group("")->add_option("folder", mpi_folder)->required();
   if (const auto code = covey::command_line::Parse(app, argc, argv)) return *code;
   CatchSignals();
   if (app.got_subcommand("paper")) return covey::harness::RunPaper(paper, g_stop);
+  if (app.got_subcommand("mpi-node")) return covey::harness::RunMpiNode(mpi_folder, g_stop);
   if (app.got_subcommand("sweep")) return covey::harness::RunSweep(sweep, g_stop);
   return covey::harness::Run(command, g_stop);
 }

@@ -89,7 +89,7 @@ DaemonProcess::DaemonProcess(std::uint32_t index, config::NodeConfig config, Pla
       log_(place_.folder + "/log") {
   config_.node.state_dir = place_.folder;
   config_.node.start_paused = true;
-  config_.network.listen = {"127.0.0.1", 0};
+  config_.network.listen = {place_.listen, 0};
   config_.security.key_file = place_.folder + "/identity.key";
   config_.api.listen = place_.socket;
   // The harness tells it when to go, once all others are done as well.

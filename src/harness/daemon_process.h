@@ -24,8 +24,9 @@ class DaemonProcess {
  public:
   struct Place {
     std::string program;
-    std::string folder;  // state, configuration, log
-    std::string socket;  // of the local API: a short path
+    std::string folder;                // state, configuration, log
+    std::string socket;                // of the local API: a short path
+    std::string listen = "127.0.0.1";  // for peers, at a port that the system chooses
   };
 
   DaemonProcess(std::uint32_t index, config::NodeConfig config, Place place);

@@ -8,7 +8,6 @@
 
 #include "covey/base/sha256.h"
 #include "covey/config/load.h"
-#include "covey/harness/runner.h"
 
 namespace covey::harness {
 namespace {
@@ -230,16 +229,20 @@ Result<std::optional<std::string>> RunFleetJob(const config::Experiment& experim
   JobObserver observer(context);
   Result<FleetOutcome> fleet = RunVirtual(experiment, group, observer, {.keep_lowest_loss = true});
   if (!fleet) return tl::unexpected(fleet.error());
-  if (fleet->interrupted) return std::optional<std::string>();
+  return FleetText(std::move(*fleet), group, points, ThreadSeconds() - start, experiment.name);
+}
+
+Result<std::optional<std::string>> FleetText(FleetOutcome fleet, Group group, std::size_t points,
+                                             double seconds, const std::string& where) {
+  if (fleet.interrupted) return std::optional<std::string>();
   Outcome outcome;
-  outcome.spread = fleet->spread;
-  outcome.runs = std::move(fleet->nodes);
+  outcome.spread = fleet.spread;
+  outcome.runs = std::move(fleet.nodes);
   std::optional<FleetFigures> figures = SumUp(outcome, group, points);
   if (!figures) {
-    return Fail(ErrorCode::kConfig, experiment.name, "gives no figures",
-                "set data.validation or data.test");
+    return Fail(ErrorCode::kConfig, where, "gives no figures", "set data.validation or data.test");
   }
-  figures->seconds = ThreadSeconds() - start;
+  figures->seconds = seconds;
   return std::optional<std::string>(ToJsonText(*figures));
 }
 

@@ -10,10 +10,9 @@
 #include "covey/config/load.h"
 #include "covey/config/paths.h"
 #include "covey/harness/runner.h"
-#include "covey/nn/model.h"
-#include "covey/simulate/fleet.h"
-#include "covey/store/checkpoint.h"
+#include "covey/store/file_system.h"
 #include "harness/daemon_process.h"
+#include "harness/models.h"
 #include "harness/socket_folder.h"
 
 namespace covey::harness {
@@ -62,7 +61,7 @@ class ProcessFleet {
   bool AllDone() const;
   void EndWith(int signal, Duration patience);
   bool AllEnded();
-  void LoadModels(FleetOutcome& outcome) const;
+  void TakeModels(FleetOutcome& outcome) const;
 
   const config::Experiment& experiment_;
   const ProcessOptions& options_;
@@ -259,30 +258,14 @@ void ProcessFleet::EndAll() {
 }
 
 // The settled models, from the checkpoints that the nodes wrote when they left.
-void ProcessFleet::LoadModels(FleetOutcome& outcome) const {
-  std::vector<tensor::FlatVector> settled;
-  for (NodeOutcome& node : outcome.nodes) {
+void ProcessFleet::TakeModels(FleetOutcome& outcome) const {
+  std::vector<NodeModel> models;
+  for (const NodeOutcome& node : outcome.nodes) {
     if (node.end == End::kDied) continue;
-    const DaemonProcess& daemon = *nodes_[node.index];
-    const nn::ModelSpec& model = daemon.config().model;
-    Result<store::Loaded> loaded = store::Load(daemon.config().node.state_dir + "/checkpoints",
-                                               {.model = nn::FingerprintOf(model),
-                                                .model_summary = nn::Summary(model),
-                                                .size = nn::LayoutOf(model).size()});
-    if (!loaded || !loaded->checkpoint) continue;
-    store::Checkpoint& checkpoint = *loaded->checkpoint;
-    if (node.best &&
-        (!outcome.best || IsBetter(node.best->judged(), outcome.best->score.judged()))) {
-      const bool kept = checkpoint.best && checkpoint.best->x.size() > 0;
-      outcome.best = Model{kept ? std::move(checkpoint.best->x) : checkpoint.x.Clone(), node.index,
-                           *node.best};
-    }
-    settled.push_back(std::move(checkpoint.x));
+    const config::NodeConfig& config = nodes_[node.index]->config();
+    models.push_back({config.model, config.node.state_dir, node.index});
   }
-  if (settled.size() < 2) return;
-  std::vector<tensor::ConstVectorView> views;
-  for (const tensor::FlatVector& x : settled) views.push_back(x.view());
-  outcome.spread = simulate::Spread(views);
+  LoadModels(models, outcome);
 }
 
 FleetOutcome ProcessFleet::Collect() {
@@ -311,7 +294,7 @@ FleetOutcome ProcessFleet::Collect() {
     outcome.samples_per_second =
         static_cast<double>(samples) / (static_cast<double>(last - first) * 1e-9);
   }
-  LoadModels(outcome);
+  TakeModels(outcome);
   observer_.Finish(Group::kConsensus);
   return outcome;
 }

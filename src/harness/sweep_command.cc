@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "covey/config/sweep.h"
+#include "covey/harness/mpi.h"
 #include "covey/harness/options.h"
 #include "covey/harness/sweep.h"
 #include "harness/console.h"
@@ -38,15 +39,31 @@ void Bare(config::Experiment& experiment) {
   experiment.expect = config::Expect{};
 }
 
-void AddSweepJobs(SweepPlan& plan) {
+// Runs one experiment of the sweep, in this process or with daemons under mpirun.
+Result<std::optional<std::string>> RunOne(const config::Experiment& experiment,
+                                          const std::optional<MpiOptions>& mpi,
+                                          const JobContext& context) {
+  if (!mpi) return RunFleetJob(experiment, Group::kConsensus, kSweepCurvePoints, context);
+  Result<FleetOutcome> fleet = RunMpi(experiment, *mpi, context);
+  if (!fleet) return tl::unexpected(fleet.error());
+  return FleetText(std::move(*fleet), Group::kConsensus, kSweepCurvePoints, 0, experiment.name);
+}
+
+void AddSweepJobs(const SweepCommand& command, SweepPlan& plan) {
+  const bool with_mpi = command.launcher == "mpi";
   for (config::SweepPoint& point : plan.sweep.points) {
     Bare(point.experiment);
     for (const std::uint64_t seed : plan.sweep.seeds) {
       config::Experiment experiment = point.experiment;
       experiment.seed = seed;
-      std::string id =
-          "seed=" + std::to_string(seed) + '/' + SettingsHash(experiment, Group::kConsensus);
+      std::string id = (with_mpi ? "mpi/seed=" : "seed=") + std::to_string(seed) + '/' +
+                       SettingsHash(experiment, Group::kConsensus);
       const bool known = std::find(plan.ids.begin(), plan.ids.end(), id) != plan.ids.end();
+      std::optional<MpiOptions> mpi;
+      if (with_mpi) {
+        mpi = MpiOptions{.folder = plan.folder + "/mpi/" + id.substr(id.rfind('/') + 1),
+                         .hostfile = command.hostfile};
+      }
       plan.ids.push_back(id);
       if (known) continue;
       std::string title = TitleOf(point);
@@ -54,21 +71,27 @@ void AddSweepJobs(SweepPlan& plan) {
       plan.jobs.push_back(
           Job{.id = std::move(id),
               .title = std::move(title),
-              .run = [experiment = std::move(experiment)](const JobContext& context) {
-                return RunFleetJob(experiment, Group::kConsensus, kSweepCurvePoints, context);
-              }});
+              .run = [experiment = std::move(experiment), mpi = std::move(mpi)](
+                         const JobContext& context) { return RunOne(experiment, mpi, context); }});
     }
   }
 }
 
 Result<SweepPlan> PrepareSweep(const SweepCommand& command) {
+  if (command.launcher != "virtual" && command.launcher != "mpi") {
+    return Fail(ErrorCode::kUsage, "--launcher",
+                "got '" + command.launcher + "', want virtual or mpi");
+  }
+  if (!command.hostfile.empty() && command.launcher != "mpi") {
+    return Fail(ErrorCode::kUsage, "--hostfile", "is of --launcher mpi");
+  }
   Result<config::Loaded<config::Sweep>> loaded = config::LoadSweep(command.file);
   if (!loaded) return tl::unexpected(loaded.error());
   for (const std::string& warning : loaded->warnings) Print(stderr, warning + '\n');
   SweepPlan plan;
   plan.sweep = std::move(loaded->value);
   plan.folder = command.out.empty() ? "runs/sweep-" + plan.sweep.name : command.out;
-  AddSweepJobs(plan);
+  AddSweepJobs(command, plan);
   return plan;
 }
 
@@ -119,7 +142,9 @@ Result<int> Run(const SweepCommand& command, const SweepPlan& plan, const std::a
   Result<JobsEnd> end = [&] {
     JobDisplay display(plan.jobs, HowToShowJobs(command.quiet, STDERR_FILENO), STDERR_FILENO,
                        SweepSummary);
-    const JobsOptions options{.workers = WorkersOr(command.jobs),
+    // Daemons that share machines with those of another run would take their processor time.
+    const std::size_t workers = command.launcher == "mpi" ? 1 : WorkersOr(command.jobs);
+    const JobsOptions options{.workers = workers,
                               .stopped = [&stop] { return stop.load(std::memory_order_relaxed); }};
     return RunJobs(plan.jobs, options, *store, display);
   }();

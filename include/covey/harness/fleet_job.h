@@ -12,6 +12,7 @@
 #include "covey/config/experiment.h"
 #include "covey/harness/jobs.h"
 #include "covey/harness/outcome.h"
+#include "covey/harness/runner.h"
 
 namespace covey::harness {
 
@@ -61,6 +62,11 @@ Result<FleetFigures> FiguresFromJson(std::string_view text);
 // Errors: as RunVirtual.
 Result<std::optional<std::string>> RunFleetJob(const config::Experiment& experiment, Group group,
                                                std::size_t points, const JobContext& context);
+
+// Returns: the text of the figures of a fleet that has run, or nothing when it was interrupted.
+// Errors: kConfig when no node has figures; `where` is the caller's.
+Result<std::optional<std::string>> FleetText(FleetOutcome fleet, Group group, std::size_t points,
+                                             double seconds, const std::string& where);
 
 // Returns: a name that two experiments share only if they give the same figures on the same build:
 // the first 16 digits of a hash of all settings.
