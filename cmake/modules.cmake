@@ -24,6 +24,6 @@ covey_module(node USES setup learner store config log THIRD_PARTY Threads::Threa
 covey_module(transport_zmq USES transport log THIRD_PARTY PkgConfig::ZMQ Threads::Threads)
 covey_module(api COLD USES wire_pb THIRD_PARTY PkgConfig::ZMQ covey_proto)
 covey_module(control COLD USES api node THIRD_PARTY Threads::Threads)
-covey_module(simulate USES setup learner store config)
+covey_module(simulate USES setup learner store config THIRD_PARTY Threads::Threads)
 covey_module(harness COLD USES simulate api metrics
   THIRD_PARTY nlohmann_json::nlohmann_json Threads::Threads)

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "config/check_faults.h"
 #include "config/schema.h"
 #include "covey/config/load.h"
 
@@ -197,6 +198,7 @@ std::vector<Problem> Contradictions(const NodeConfig& config) {
   CheckModel(config, problems);
   CheckData(config, problems);
   CheckConsensus(config, problems);
+  AddFaultProblems(config.faults, problems);
   return problems;
 }
 
@@ -224,6 +226,7 @@ std::vector<Problem> Contradictions(const Experiment& e) {
          .what = "there is no node " + index + ": nodes are 0 to " + std::to_string(e.nodes - 1),
          .note = {}});
   }
+  AddFaultProblems(e, problems);
   if (e.node.train.until.kind == Until::Kind::kForever) {
     problems.push_back({.path = "train.until",
                         .reads = {},

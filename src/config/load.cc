@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/check_faults.h"
 #include "config/read_file.h"
 #include "config/reader.h"
 #include "config/schema.h"
@@ -37,6 +38,7 @@ NodeConfig& NodeIn(Experiment& experiment) { return experiment.node; }
 
 void CheckWhole(const NodeConfig& config, const Reader& reader, Diagnostics& diagnostics) {
   ReportProblems(Contradictions(config), reader, diagnostics);
+  ReportProblems(DaemonProblems(config.faults), reader, diagnostics);
 }
 
 void CheckWhole(const Experiment& experiment, const Reader& reader, Diagnostics& diagnostics) {

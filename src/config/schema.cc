@@ -79,15 +79,6 @@ void VisitSecurity(Visitor& v, SecuritySettings& s) {
            Path(s.authorized_keys_file));
 }
 
-void VisitFaults(Visitor& v, FaultSettings& f) {
-  v.Scalar({"weights_drop", "Fraction of outgoing models that are lost"}, Fraction(f.weights_drop));
-  v.Scalar({"deltas_drop", "Fraction of outgoing replies that are lost"}, Fraction(f.deltas_drop));
-  v.Scalar({"duplicate", "Fraction of outgoing messages that leave twice"}, Fraction(f.duplicate));
-  v.Scalar({"delay", "Every outgoing message leaves this much later"},
-           Time(f.delay, Duration::zero(), hours(1)));
-  v.Scalar({"seed", "Of the dice; 0: node.seed"}, Integer(f.seed));
-}
-
 void VisitLog(Visitor& v, LogSettings& l) {
   using Level = LogSettings::Level;
   using Format = LogSettings::Format;
@@ -153,8 +144,7 @@ void VisitNode(Visitor& v, NodeConfig& c) {
   v.Section(
       {"consensus", "Consensus Learning: train N batches, send M models, average what came in"},
       [&v, &c] { VisitConsensus(v, c.consensus); });
-  v.Section({"faults", "Faults that the node inflicts on itself, for experiments"},
-            [&v, &c] { VisitFaults(v, c.faults); });
+  v.Section({"faults", "What goes wrong, for experiments"}, [&v, &c] { VisitFaults(v, c.faults); });
   v.Section({"api", "Local API for covey and for programs on the same machine"}, [&v, &c] {
     v.Scalar({"listen", "Path of the socket. Empty: api.sock in node.state_dir", false, true},
              Path(c.api.listen));

@@ -13,5 +13,6 @@ void VisitPartition(Visitor& v, data::PartitionSettings& p, bool whole);
 void VisitData(Visitor& v, DataSettings& d, bool labels);
 void VisitTrain(Visitor& v, TrainSettings& t);
 void VisitConsensus(Visitor& v, consensus::Settings& c);
+void VisitFaults(Visitor& v, FaultSettings& f);
 
 }  // namespace covey::config

@@ -49,6 +49,11 @@ std::span<const std::uint32_t> Sampler::Next() {
   return batch;
 }
 
+std::size_t Sampler::next_size() const {
+  const std::size_t position = cursor_.position == shard_.size() ? 0 : cursor_.position;
+  return std::min(settings_.batch, shard_.size() - position);
+}
+
 double Sampler::epochs() const {
   return static_cast<double>(cursor_.epoch) +
          static_cast<double>(cursor_.position) / static_cast<double>(shard_.size());

@@ -13,14 +13,15 @@ MessageFaults::MessageFaults(const Settings& settings, std::uint64_t node_seed, 
 Fate MessageFaults::Decide(consensus::MessageKind kind) {
   const bool weights = kind == consensus::MessageKind::kWeights;
   Fate fate;
-  // Both numbers are drawn for every message: see the header.
+  // All three numbers are drawn for every message: see the header.
   fate.drop = stream_.Chance(weights ? settings_.weights_drop : settings_.deltas_drop);
   fate.duplicate = stream_.Chance(settings_.duplicate) && !fate.drop;
+  const double later = stream_.Uniform();
   if (fate.drop) {
     ++(weights ? counters_.weights_dropped : counters_.deltas_dropped);
     return fate;
   }
-  fate.delay = settings_.delay;
+  fate.delay = settings_.delay + FromSeconds(later * Seconds(settings_.reorder));
   if (fate.duplicate) ++counters_.duplicated;
   if (fate.delay > Duration::zero()) ++counters_.delayed;
   return fate;

@@ -21,9 +21,14 @@ Status Validate(const Settings& settings) {
                   "write a number from 0 to 1, e.g. 0.25");
     }
   }
-  if (settings.delay < Duration::zero() || settings.delay > std::chrono::hours(1)) {
-    return Fail(ErrorCode::kConfig, "faults.delay",
-                "got " + std::to_string(Seconds(settings.delay)) + "s, wanted 0s to 1h");
+  const struct {
+    const char* name;
+    Duration value;
+  } times[] = {{"delay", settings.delay}, {"reorder", settings.reorder}};
+  for (const auto& time : times) {
+    if (time.value >= Duration::zero() && time.value <= std::chrono::hours(1)) continue;
+    return Fail(ErrorCode::kConfig, std::string("faults.") + time.name,
+                "got " + std::to_string(Seconds(time.value)) + "s, wanted 0s to 1h");
   }
   return {};
 }

@@ -22,6 +22,10 @@ std::vector<Group> ControlsOf(const config::Experiment& experiment) {
   return groups;
 }
 
+// Larger fleets run one after another: together they may not fit into memory, and each uses all
+// processors by itself.
+constexpr std::uint32_t kTogether = 64;
+
 // Runs groups on the virtual clock, each on a thread of its own.
 class Parallel {
  public:
@@ -33,6 +37,14 @@ class Parallel {
 
   void Start(const std::vector<Group>& groups) {
     results_.resize(groups.size());
+    if (experiment_.nodes > kTogether) {
+      threads_.emplace_back([this, groups] {
+        for (std::size_t i = 0; i < groups.size() && !observer_.Interrupted(); ++i) {
+          results_[i].emplace(RunVirtual(experiment_, groups[i], observer_));
+        }
+      });
+      return;
+    }
     for (std::size_t i = 0; i < groups.size(); ++i) {
       threads_.emplace_back([this, i, group = groups[i]] {
         results_[i].emplace(RunVirtual(experiment_, group, observer_));
@@ -106,6 +118,7 @@ Result<Outcome> RunExperiment(const config::Experiment& experiment, const Proces
   if (!outcome.interrupted) parallel.Start(groups);
   parallel.Join();
   for (std::size_t i = 0; i < parallel.results().size(); ++i) {
+    if (!parallel.results()[i]) continue;  // interrupted before it began
     Result<FleetOutcome>& result = *parallel.results()[i];
     if (!result) return tl::unexpected(result.error());
     if (groups[i] == Group::kConsensus) {

@@ -227,7 +227,8 @@ Result<std::optional<std::string>> RunFleetJob(const config::Experiment& experim
                                                std::size_t points, const JobContext& context) {
   const double start = ThreadSeconds();
   JobObserver observer(context);
-  Result<FleetOutcome> fleet = RunVirtual(experiment, group, observer, {.keep_lowest_loss = true});
+  Result<FleetOutcome> fleet =
+      RunVirtual(experiment, group, observer, {.keep_lowest_loss = true, .threads = 1});
   if (!fleet) return tl::unexpected(fleet.error());
   return FleetText(std::move(*fleet), group, points, ThreadSeconds() - start, experiment.name);
 }

@@ -1,10 +1,16 @@
+#include <unistd.h>
+
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "covey/config/load.h"
 #include "covey/config/paths.h"
 #include "covey/harness/runner.h"
 #include "covey/simulate/fleet.h"
+#include "covey/simulate/memory.h"
+#include "covey/simulate/topology.h"
+#include "harness/text.h"
 
 namespace covey::harness {
 namespace {
@@ -19,6 +25,15 @@ config::Run RunOf(Group group) {
       return config::Run::kIsolated;
   }
   return config::Run::kConsensus;
+}
+
+// Returns: bytes; 0: unknown.
+std::uint64_t PhysicalMemory() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0
+             ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size)
+             : 0;
 }
 
 std::string_view StateName(consensus::State state) {
@@ -109,6 +124,34 @@ class Listener {
   std::vector<std::vector<Point>> curves_;
 };
 
+// Larger fleets are worth a word before they start.
+constexpr std::size_t kLargeFleet = 64;
+
+// Errors: kUnavailable when the machine's memory does not hold the fleet.
+Status CheckMemory(const std::vector<config::NodeConfig>& configs, Group group,
+                   Observer& observer) {
+  const std::uint64_t needed = simulate::EstimateMemory(configs);
+  const std::uint64_t machine = PhysicalMemory();
+  const auto gigabytes = [](std::uint64_t bytes) {
+    return Fixed(static_cast<double>(bytes) / 1e9, 1) + " GB";
+  };
+  if (machine > 0 && needed > machine) {
+    return Fail(ErrorCode::kUnavailable, "memory",
+                std::to_string(configs.size()) + " nodes of this model need about " +
+                    gigabytes(needed) + ", this machine has " + gigabytes(machine),
+                "run fewer nodes (--nodes), a smaller model, or another machine");
+  }
+  if (group != Group::kConsensus || configs.size() <= kLargeFleet) return {};
+  const config::TopologySettings& topology = configs.front().faults.links.topology;
+  std::string text = "The fleet needs about " + gigabytes(needed) + " of memory.";
+  if (simulate::IsPartialView(topology, static_cast<std::uint32_t>(configs.size()))) {
+    text += " Each node is linked with about " + std::to_string(topology.peers) +
+            " random others, not with all.";
+  }
+  observer.Note(text);
+  return {};
+}
+
 }  // namespace
 
 double TrainedFraction(const config::NodeConfig& config, double epochs, std::uint64_t batches) {
@@ -129,11 +172,16 @@ Result<FleetOutcome> RunVirtual(const config::Experiment& experiment, Group grou
   const config::Environment environment = config::Environment::OfProcess();
   simulate::FleetOptions options;
   options.keep_lowest_loss = virtual_options.keep_lowest_loss;
+  options.threads = virtual_options.threads > 0 ? virtual_options.threads
+                                                : std::max(1u, std::thread::hardware_concurrency());
   for (std::uint32_t i = 0; i < configs->size(); ++i) {
     config::FillPaths((*configs)[i], environment);
     const auto own = experiment.overrides.nodes.find(i);
     const bool late = group == Group::kConsensus && own != experiment.overrides.nodes.end();
     options.start_after.push_back(late ? own->second.start_after : Duration{});
+  }
+  if (Status fits = CheckMemory(*configs, group, observer); !fits) {
+    return tl::unexpected(fits.error());
   }
   Listener listener(group, *configs, observer);
   observer.Begin(group, static_cast<std::uint32_t>(configs->size()));

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "covey/base/check.h"
+
 namespace covey::learner {
 namespace {
 
@@ -29,25 +31,28 @@ bool WithinOneError(const Evaluation& candidate, const Evaluation& best) {
 }  // namespace
 
 Scoreboard::Scoreboard(const nn::ModelSpec& model, data::Dataset train, data::Indices validation,
-                       std::optional<data::Dataset> test)
-    : train_(std::move(train)),
-      validation_(std::move(validation)),
-      test_(std::move(test)),
-      evaluator_(model) {
+                       std::optional<data::Dataset> test, bool own_evaluator)
+    : train_(std::move(train)), validation_(std::move(validation)), test_(std::move(test)) {
+  if (own_evaluator) own_evaluator_.emplace(model);
   if (test_) {
     test_rows_.resize(test_->size());
     std::iota(test_rows_.begin(), test_rows_.end(), 0u);
   }
 }
 
-Score Scoreboard::Evaluate(const Snapshot& snapshot) {
+gradient::Evaluator& Scoreboard::Use(gradient::Evaluator* lent) {
+  COVEY_CHECK(lent != nullptr || own_evaluator_.has_value());
+  return lent != nullptr ? *lent : *own_evaluator_;
+}
+
+Score Scoreboard::Evaluate(const Snapshot& snapshot, gradient::Evaluator* lent) {
   Score score;
   score.epoch = snapshot.epochs;
   score.batches = snapshot.batches;
   score.train_loss = snapshot.train_loss;
   score.train_accuracy = snapshot.train_accuracy;
   if (!validation_.empty()) {
-    score.validation = evaluator_.Run(snapshot.x->view(), train_, validation_);
+    score.validation = Use(lent).Run(snapshot.x->view(), train_, validation_);
   }
   const bool wins =
       best_ && snapshot.settled && WithinOneError(score.validation, best_->validation);
@@ -60,20 +65,23 @@ Score Scoreboard::Evaluate(const Snapshot& snapshot) {
     lowest_ = score;
     lowest_x_ = snapshot.x;
   }
+  latest_ = score;
   return score;
 }
 
-FinalScores Scoreboard::Finish(const Snapshot& settled) {
+FinalScores Scoreboard::Finish(const Snapshot& settled, gradient::Evaluator* lent) {
   FinalScores final_scores;
-  final_scores.last = Evaluate(settled);
-  final_scores.last_test = Test(*settled.x);
+  gradient::Evaluator& evaluator = Use(lent);
+  final_scores.last = Evaluate(settled, lent);
+  final_scores.last_test = Test(*settled.x, evaluator);
   final_scores.best = *best_;
-  final_scores.best_test = best_x_ == settled.x ? final_scores.last_test : Test(*best_x_);
-  final_scores.confusion = Confuse(*best_x_);
+  final_scores.best_test =
+      best_x_ == settled.x ? final_scores.last_test : Test(*best_x_, evaluator);
+  final_scores.confusion = Confuse(*best_x_, evaluator);
   if (keeps_lowest_) {
     final_scores.lowest_loss = lowest_;
     final_scores.lowest_loss_test =
-        lowest_x_ == best_x_ ? final_scores.best_test : Test(*lowest_x_);
+        lowest_x_ == best_x_ ? final_scores.best_test : Test(*lowest_x_, evaluator);
   }
   return final_scores;
 }
@@ -83,16 +91,18 @@ void Scoreboard::Restore(const Score& best, std::shared_ptr<const tensor::FlatVe
   best_x_ = std::move(best_x);
 }
 
-gradient::Confusion Scoreboard::Confuse(const tensor::FlatVector& x) {
+gradient::Confusion Scoreboard::Confuse(const tensor::FlatVector& x,
+                                        gradient::Evaluator& evaluator) {
   const data::Dataset& set = test_ ? *test_ : train_;
   const data::Indices& rows = test_ ? test_rows_ : validation_;
   if (rows.empty() || !set.has_labels() || set.classes() > kMostConfused) return {};
-  return evaluator_.Confuse(x.view(), set, rows);
+  return evaluator.Confuse(x.view(), set, rows);
 }
 
-std::optional<gradient::Evaluation> Scoreboard::Test(const tensor::FlatVector& x) {
+std::optional<gradient::Evaluation> Scoreboard::Test(const tensor::FlatVector& x,
+                                                     gradient::Evaluator& evaluator) {
   if (!test_) return std::nullopt;
-  return evaluator_.Run(x.view(), *test_, test_rows_);
+  return evaluator.Run(x.view(), *test_, test_rows_);
 }
 
 }  // namespace covey::learner

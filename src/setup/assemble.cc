@@ -48,13 +48,14 @@ Status CheckFits(const config::NodeConfig& config, const data::Dataset& set,
 }
 
 // Opens a set as the model reads it: symbols are never scaled.
-Result<data::Dataset> OpenSet(const config::NodeConfig& config, data::Source source) {
+Result<data::Dataset> OpenSet(const config::NodeConfig& config, data::Source source,
+                              OpenSets& sets) {
   source.classes =
       nn::HasLabels(config.model) ? static_cast<std::uint32_t>(nn::Outputs(config.model)) : 0;
   source.normalize = config.data.train.normalize;
   source.scale = config.data.train.scale;
   if (nn::Symbols(config.model) > 0) source.normalize = data::Normalize::kNone;
-  Result<data::Dataset> set = data::OpenIdx(source, config.data.cache);
+  Result<data::Dataset> set = sets.Open(source, config.data.cache);
   if (!set) return set;
   if (Status fits = CheckFits(config, *set, source); !fits) return tl::unexpected(fits.error());
   return set;
@@ -68,10 +69,10 @@ Error InData(Error error) {
   return error;
 }
 
-Result<NodeData> OpenData(const config::NodeConfig& config) {
+Result<NodeData> OpenData(const config::NodeConfig& config, OpenSets& sets) {
   const config::DataSettings& settings = config.data;
   NodeData data;
-  Result<data::Dataset> train = OpenSet(config, settings.train);
+  Result<data::Dataset> train = OpenSet(config, settings.train, sets);
   if (!train) return tl::unexpected(train.error());
   data.train = std::move(*train);
   Result<data::Split> split =
@@ -96,7 +97,7 @@ Result<NodeData> OpenData(const config::NodeConfig& config) {
   data.shard = std::move(*shard);
 
   if (settings.test) {
-    Result<data::Dataset> test = OpenSet(config, *settings.test);
+    Result<data::Dataset> test = OpenSet(config, *settings.test, sets);
     if (!test) return tl::unexpected(test.error());
     data.test = std::move(*test);
   }
@@ -134,7 +135,8 @@ learner::LinkSettings LinkSettings(const config::NodeConfig& config, const Ident
   session.model_summary = nn::Summary(config.model);
   session.software = "covey";
   session.vector_size = nn::LayoutOf(config.model).size();
-  session.checksum = !identity.authenticated;
+  // Frames that a fault damages are damaged before the transport authenticates them.
+  session.checksum = !identity.authenticated || config.faults.corrupt > 0;
   session.max_chunk = static_cast<std::uint32_t>(config.network.chunk.value);
   session.credit = config.network.credit;
   session.ping_every = config.network.ping_every;
@@ -144,6 +146,10 @@ learner::LinkSettings LinkSettings(const config::NodeConfig& config, const Ident
   links.faults.deltas_drop = config.faults.deltas_drop;
   links.faults.duplicate = config.faults.duplicate;
   links.faults.delay = config.faults.delay;
+  links.faults.reorder = config.faults.reorder;
+  links.faults.corrupt = config.faults.corrupt;
+  links.faults.cut = config.faults.cut;
+  links.faults.throttle = config.faults.throttle;
   links.faults.seed = config.faults.seed;
   links.seed = config.node.seed;
   links.node = config.node.index;
@@ -154,10 +160,28 @@ learner::LinkSettings LinkSettings(const config::NodeConfig& config, const Ident
 
 }  // namespace
 
-Result<Assembly> Assemble(const config::NodeConfig& config, const Identity& identity) {
-  Result<NodeData> data = OpenData(config);
+Result<data::Dataset> OpenSets::Open(const data::Source& source, const std::string& cache) {
+  const std::string key = source.images + '\n' + source.labels + '\n' + source.targets + '\n' +
+                          cache + '\n' + std::string(data::Name(source.normalize)) + '\n' +
+                          std::to_string(source.scale) + '\n' + std::to_string(source.classes);
+  const auto found = sets_.find(key);
+  if (found != sets_.end()) return found->second;
+  Result<data::Dataset> set = data::OpenIdx(source, cache);
+  if (set) sets_.emplace(key, *set);
+  return set;
+}
+
+Result<Assembly> Assemble(const config::NodeConfig& config, const Identity& identity,
+                          OpenSets* sets) {
+  OpenSets own;
+  Result<NodeData> data = OpenData(config, sets != nullptr ? *sets : own);
   if (!data) return tl::unexpected(data.error());
-  const std::size_t shard = data->shard.size();
+  return AssembleWith(config, identity, std::move(*data));
+}
+
+Result<Assembly> AssembleWith(const config::NodeConfig& config, const Identity& identity,
+                              NodeData data) {
+  const std::size_t shard = data.shard.size();
   if (config.data.batch > shard) {
     return Fail(ErrorCode::kData, "data.batch",
                 "got " + std::to_string(config.data.batch) + ", wanted at most the " +
@@ -166,7 +190,7 @@ Result<Assembly> Assemble(const config::NodeConfig& config, const Identity& iden
   }
   const std::size_t batch = config.data.batch == 0 ? shard : config.data.batch;
   Assembly assembly;
-  assembly.data = std::move(*data);
+  assembly.data = std::move(data);
   assembly.batches_per_epoch = (shard + batch - 1) / batch;
   assembly.learner = LearnerSettings(config, identity, assembly.batches_per_epoch);
   assembly.learner.batch = batch;

@@ -4,51 +4,48 @@
 #include <string>
 #include <utility>
 
-#include "covey/base/random.h"
+#include "covey/base/check.h"
 #include "covey/base/sha256.h"
-#include "covey/setup/assemble.h"
 #include "covey/wire_pb/codec.h"
 #include "simulate/virtual_node.h"
 
 namespace covey::simulate {
 namespace {
 
-// Virtual nodes have no key pairs: their keys are hashes of their numbers.
-PeerKey KeyOf(std::uint32_t index) {
-  PeerKey key;
-  key.bytes = Sha256::Of("virtual node " + std::to_string(index)).bytes;
-  return key;
-}
-
-setup::Identity IdentityOf(const config::NodeConfig& config, std::uint32_t index) {
-  Stream stream(config.node.seed, index, Purpose::kSession);
-  return setup::Identity{KeyOf(index), SessionId{stream.Next64() >> 1}, true};
+std::uint64_t SeedOf(const config::NodeConfig& config) {
+  return config.faults.seed != 0 ? config.faults.seed : config.node.seed;
 }
 
 class Run {
  public:
-  Run(const FleetOptions& options, const FleetObserver& observer)
-      : network_(scheduler_, options.link),
+  Run(std::vector<FleetNode> nodes, Paths paths, const std::vector<Pair>& pairs,
+      const FleetOptions& options, const FleetObserver& observer)
+      : crew_(options.threads),
+        judges_(crew_, nodes.front().assembly.learner.model, observer.on_score),
+        seed_(SeedOf(nodes.front().config)),
+        network_(scheduler_, nodes.front().config.faults.links, seed_, std::move(paths)),
+        dialler_(scheduler_, network_, DiallerOf(nodes), pairs),
         options_(options),
-        world_{scheduler_, network_, codec_, options, observer},
-        observer_(observer) {}
-
-  Status Add(const config::NodeConfig& config) {
-    const auto index = static_cast<std::uint32_t>(nodes_.size());
-    Result<setup::Assembly> assembly = setup::Assemble(config, IdentityOf(config, index));
-    if (!assembly) return tl::unexpected(assembly.error());
-    exchanging_ = exchanging_ || config.consensus.sends > 0;
-    nodes_.push_back(std::make_unique<VirtualNode>(world_, index, std::move(*assembly)));
-    return {};
+        world_{scheduler_, network_, codec_, options, observer, crew_, judges_, seed_},
+        observer_(observer) {
+    for (FleetNode& node : nodes) {
+      if (node.config.consensus.sends > 0) world_.dialler = &dialler_;
+      const auto index = static_cast<std::uint32_t>(nodes_.size());
+      nodes_.push_back(std::make_unique<VirtualNode>(world_, index, std::move(node)));
+    }
   }
 
+  ~Run() { judges_.Drop(); }  // before the nodes go that are judged
+
   Result<FleetResult> Go() {
+    FollowPaths();
+    FollowSpread();
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const Duration after = i < options_.start_after.size() ? options_.start_after[i] : Duration{};
-      scheduler_.After(after, [this, i] { Start(i); });
+      scheduler_.After(after, [this, i] { nodes_[i]->Start(); });
     }
     FleetResult result;
-    for (std::size_t events = 0; !AllDone(); ++events) {
+    for (std::size_t events = 0; world_.done < nodes_.size(); ++events) {
       if (observer_.interrupted && events % 64 == 0 && observer_.interrupted()) {
         result.interrupted = true;
         break;
@@ -56,57 +53,103 @@ class Run {
       if (events >= options_.max_events || !scheduler_.RunNext()) {
         return Fail(ErrorCode::kSoftware, "simulation", "stalled before every node was done");
       }
-      for (const auto& node : nodes_) {
-        if (node->failure()) return tl::unexpected(*node->failure());
-      }
+      judges_.Tells(false);
+      if (world_.failure) return tl::unexpected(*world_.failure);
     }
+    judges_.Tells(true);
     result.virtual_time = scheduler_.now();
-    std::vector<tensor::ConstVectorView> vectors;
-    for (const auto& node : nodes_) {
-      result.nodes.push_back(node->Finish());
-      vectors.push_back(node->x());
-    }
-    result.spread = Spread(vectors);
+    Finish(result);
     return result;
   }
 
  private:
-  // A node dials all that are there before it, as the launcher of real daemons arranges it.
-  void Start(std::size_t i) {
-    if (exchanging_) {
-      for (std::size_t j = 0; j < nodes_.size(); ++j) {
-        if (j != i && nodes_[j]->started()) network_.Connect(nodes_[i]->port(), nodes_[j]->port());
-      }
-    }
-    nodes_[i]->Start();
+  static Dialler::Settings DiallerOf(const std::vector<FleetNode>& nodes) {
+    const config::NodeConfig& first = nodes.front().config;
+    return {.topology = first.faults.links.topology,
+            .reconnect_first = first.network.reconnect_first,
+            .reconnect_most = first.network.reconnect_most,
+            .seed = SeedOf(first),
+            .nodes = static_cast<std::uint32_t>(nodes.size())};
   }
 
-  bool AllDone() const {
+  void FollowPaths() {
+    const Time next = network_.MovePaths();
+    dialler_.PathsChanged();
+    if (next != kNever) scheduler_.At(next, [this] { FollowPaths(); });
+  }
+
+  void FollowSpread() {
+    if (options_.spread_every <= Duration::zero() || !observer_.on_spread) return;
+    std::vector<tensor::ConstVectorView> vectors;
     for (const auto& node : nodes_) {
-      if (!node->started() || !node->done()) return false;
+      if (const learner::Learner* learner = node->Quiet()) vectors.push_back(learner->x());
     }
-    return true;
+    observer_.on_spread(Spread(vectors), scheduler_.now());
+    scheduler_.After(options_.spread_every, [this] { FollowSpread(); });
+  }
+
+  void Finish(FleetResult& result) {
+    result.nodes.resize(nodes_.size());
+    std::vector<std::shared_ptr<Crew::Job>> jobs;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      jobs.push_back(crew_.Start([this, i, &result](std::size_t lane) {
+        result.nodes[i] = nodes_[i]->Finish(&judges_.evaluator(lane));
+      }));
+    }
+    for (const auto& job : jobs) crew_.Wait(*job);
+    std::vector<tensor::ConstVectorView> vectors;
+    for (const NodeResult& node : result.nodes) {
+      if (!node.left && node.x.size() > 0) vectors.push_back(node.x.view());
+    }
+    result.spread = Spread(vectors);
   }
 
   Scheduler scheduler_;
-  VirtualNetwork network_;
   wire_pb::ProtobufCodec codec_;
+  Crew crew_;
+  Judges judges_;
+  std::uint64_t seed_;
+  VirtualNetwork network_;
+  Dialler dialler_;
   const FleetOptions& options_;
   World world_;
   const FleetObserver& observer_;
   std::vector<std::unique_ptr<VirtualNode>> nodes_;
-  bool exchanging_ = false;
 };
 
 }  // namespace
 
+setup::Identity VirtualIdentity(std::uint32_t index) {
+  setup::Identity identity;
+  identity.key.bytes = Sha256::Of("virtual node " + std::to_string(index)).bytes;
+  identity.authenticated = true;
+  return identity;
+}
+
+Result<FleetResult> RunFleet(std::vector<FleetNode> nodes, const FleetOptions& options,
+                             const FleetObserver& observer) {
+  COVEY_CHECK(!nodes.empty());
+  const auto count = static_cast<std::uint32_t>(nodes.size());
+  const config::NodeConfig& first = nodes.front().config;
+  Result<Paths> paths = Paths::Make(first.faults, SeedOf(first), count);
+  if (!paths) return tl::unexpected(paths.error());
+  const auto pairs = PairsOf(first.faults.links.topology, SeedOf(first), count);
+  if (!pairs) return tl::unexpected(pairs.error());
+  Run run(std::move(nodes), std::move(*paths), *pairs, options, observer);
+  return run.Go();
+}
+
 Result<FleetResult> RunFleet(const std::vector<config::NodeConfig>& nodes,
                              const FleetOptions& options, const FleetObserver& observer) {
-  Run run(options, observer);
+  std::vector<FleetNode> open;
+  setup::OpenSets sets;
   for (const config::NodeConfig& config : nodes) {
-    if (Status added = run.Add(config); !added) return tl::unexpected(added.error());
+    const auto index = static_cast<std::uint32_t>(open.size());
+    Result<setup::Assembly> assembly = setup::Assemble(config, VirtualIdentity(index), &sets);
+    if (!assembly) return tl::unexpected(assembly.error());
+    open.push_back({config, std::move(*assembly)});
   }
-  return run.Go();
+  return RunFleet(std::move(open), options, observer);
 }
 
 double Spread(const std::vector<tensor::ConstVectorView>& vectors) {

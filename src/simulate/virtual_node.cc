@@ -1,62 +1,75 @@
 #include "simulate/virtual_node.h"
 
+#include <cmath>
 #include <utility>
 
-namespace covey::simulate {
+#include "simulate/world_stream.h"
 
-VirtualNode::VirtualNode(World& world, std::uint32_t index, setup::Assembly assembly)
+namespace covey::simulate {
+namespace {
+
+double SpeedOf(const config::NodeFaults& faults, std::uint64_t seed, std::uint32_t index) {
+  double speed = faults.samples_per_second * faults.speed;
+  if (faults.speed_spread > 0) {
+    speed *= std::exp(faults.speed_spread * WorldStream(seed, Draw::kSpeed, index).Normal());
+  }
+  return speed;
+}
+
+}  // namespace
+
+VirtualNode::VirtualNode(World& world, std::uint32_t index, FleetNode node)
     : world_(world),
       index_(index),
-      shard_(assembly.data.shard.size()),
-      until_accuracy_(assembly.until_accuracy),
-      port_(world.network.AddPort(assembly.links.session.self, *this)),
-      learner_(assembly.learner, assembly.data.train, std::move(assembly.data.shard), *this),
-      links_(assembly.links, port_, world.codec, *this),
-      scoreboard_(assembly.learner.model, assembly.data.train, std::move(assembly.data.validation),
-                  std::move(assembly.data.test)),
-      fifo_(assembly.learner.consensus.fifo) {
+      node_(std::move(node)),
+      shard_(node_.assembly.data.shard.size()),
+      samples_per_second_(SpeedOf(node_.config.faults.nodes, world.seed, index)),
+      port_(world.network.AddPort(node_.assembly.links.session.self, *this)),
+      scoreboard_(node_.assembly.learner.model, node_.assembly.data.train,
+                  node_.assembly.data.validation, node_.assembly.data.test,
+                  !world.judges.Fits(node_.assembly.learner.model)),
+      sessions_(node_.config.node.seed, index, Purpose::kSession),
+      pauses_(WorldStream(world.seed, Draw::kPause, index)),
+      crashes_(WorldStream(world.seed, Draw::kCrash, index)) {
   if (world.options.keep_lowest_loss) scoreboard_.KeepLowestLoss();
 }
 
-void VirtualNode::Start() {
-  started_ = true;
-  Follow(learner_.Start(world_.scheduler.now()));
+VirtualNode::~VirtualNode() {
+  if (batch_) world_.crew.Wait(*batch_);
 }
 
-NodeResult VirtualNode::Finish() {
-  NodeResult result;
-  result.scores = scoreboard_.Finish(learner_.TakeSnapshot());
-  result.counters = learner_.core().counters();
-  result.links = links_.counters();
-  result.fifo = fifo_.counters();
-  result.shard = shard_;
-  result.samples = learner_.samples();
-  result.epochs = learner_.epochs();
-  result.x = learner_.TakeSnapshot().x->Clone();
-  return result;
+const learner::Learner* VirtualNode::Quiet() const {
+  if (!life_) return nullptr;
+  if (batch_) world_.crew.Wait(*batch_);
+  return &life_->learner;
 }
 
 // --- What the learner asks ---
 
 void VirtualNode::Send(consensus::Message message) {
-  links_.SetTime(world_.scheduler.now());
-  links_.Send(std::move(message));
+  life_->links.SetTime(world_.scheduler.now());
+  life_->links.Send(std::move(message));
   ScheduleTick();
 }
 
 void VirtualNode::AskToJoin(const PeerKey& peer) {
-  links_.SetTime(world_.scheduler.now());
-  links_.AskToJoin(peer);
+  life_->links.SetTime(world_.scheduler.now());
+  life_->links.AskToJoin(peer);
   ScheduleTick();
 }
 
 void VirtualNode::Publish(learner::Snapshot snapshot) {
-  const learner::Score score = scoreboard_.Evaluate(snapshot);
-  if (world_.observer.on_score) world_.observer.on_score(index_, score, world_.scheduler.now());
-  if (until_accuracy_ > 0 && score.validation.accuracy >= until_accuracy_) {
+  const bool shared = !scoreboard_.has_evaluator();
+  const double until = node_.assembly.until_accuracy;
+  world_.judges.Publish(index_, scoreboard_, std::move(snapshot), world_.scheduler.now(), shared);
+  if (until <= 0) return;
+  world_.judges.Tells(true);
+  if (scoreboard_.latest().validation.accuracy >= until) {
     Notice(consensus::Commanded{consensus::Command::kSettle});
   }
 }
+
+std::optional<consensus::Message> VirtualNode::Take() { return life_->fifo.Pop(); }
 
 // --- What the links tell ---
 
@@ -69,7 +82,9 @@ void VirtualNode::PeerDown(const PeerKey& peer, const std::string&) {
 }
 
 void VirtualNode::Deliver(consensus::Message message) {
-  for (const consensus::Message& evicted : fifo_.Push(std::move(message))) links_.Busy(evicted);
+  for (const consensus::Message& evicted : life_->fifo.Push(std::move(message))) {
+    life_->links.Busy(evicted);
+  }
   WakeUp();
 }
 
@@ -80,82 +95,102 @@ void VirtualNode::Nacked(const PeerKey& peer, ExchangeId exchange, wire::Reason)
 void VirtualNode::JoinAsked(const PeerKey& peer) { Notice(consensus::JoinAsked{peer}); }
 
 void VirtualNode::OnLinkUp(const transport::LinkInfo& link) {
-  links_.SetTime(world_.scheduler.now());
-  links_.OnLinkUp(link);
+  if (!life_) return;
+  life_->links.SetTime(world_.scheduler.now());
+  life_->links.OnLinkUp(link);
   ScheduleTick();
 }
 
 void VirtualNode::OnLinkDown(transport::LinkId link, const std::string& reason) {
-  links_.SetTime(world_.scheduler.now());
-  links_.OnLinkDown(link, reason);
+  if (!life_) return;
+  life_->links.SetTime(world_.scheduler.now());
+  life_->links.OnLinkDown(link, reason);
   ScheduleTick();
 }
 
 void VirtualNode::OnFrame(transport::LinkId link, ByteView frame) {
-  links_.SetTime(world_.scheduler.now());
-  links_.OnFrame(link, frame);
+  if (!life_) return;
+  life_->links.SetTime(world_.scheduler.now());
+  life_->links.OnFrame(link, frame);
   ScheduleTick();
 }
 
 // --- Turns ---
 
+void VirtualNode::Later(Time time, std::function<void()> action) {
+  world_.scheduler.At(time, [this, life = lives_, action = std::move(action)] {
+    if (!life_ || life != lives_) return;
+    if (!paused_) return action();
+    deferred_.push_back([this, life, action] {
+      if (life_ && life == lives_) action();
+    });
+  });
+}
+
 void VirtualNode::Notice(consensus::Event event) {
-  events_.push_back(std::move(event));
+  life_->events.push_back(std::move(event));
   WakeUp();
 }
 
 // The learner is never entered from within its own calls or those of the links: its turn is an
 // event of its own.
 void VirtualNode::WakeUp() {
-  if (woken_) return;
-  woken_ = true;
-  world_.scheduler.After(Duration::zero(), [this] {
-    woken_ = false;
+  if (life_->woken) return;
+  life_->woken = true;
+  Later(world_.scheduler.now(), [this] {
+    life_->woken = false;
     Work();
   });
 }
 
 void VirtualNode::Work() {
-  if (!started_ || failure_) return;
-  while (!training_ && !events_.empty()) HandleNextEvent();
-  if (!training_ && !fifo_.empty()) Follow(learner_.OnMail(world_.scheduler.now()));
+  while (!life_->training && !life_->events.empty()) HandleNextEvent();
+  if (!life_->training && !life_->fifo.empty()) {
+    Follow(life_->learner.OnMail(world_.scheduler.now()));
+  }
 }
 
 void VirtualNode::HandleNextEvent() {
-  const consensus::Event event = std::move(events_.front());
-  events_.pop_front();
-  Follow(learner_.Handle(world_.scheduler.now(), event));
+  const consensus::Event event = std::move(life_->events.front());
+  life_->events.pop_front();
+  Follow(life_->learner.Handle(world_.scheduler.now(), event));
 }
 
 void VirtualNode::Follow(const learner::Next& next) {
+  Count();
   if (next.kind == learner::Next::Kind::kTrain) {
     if (next.batches > 0) Train(next.batches);
     return;
   }
-  const std::uint64_t wait = ++wait_;
+  const std::uint64_t wait = ++life_->wait;
   if (next.until == kNever) return;
-  world_.scheduler.At(next.until, [this, wait] {
-    if (wait == wait_ && !training_) Notice(consensus::DeadlineReached{});
+  Later(next.until, [this, wait] {
+    if (wait == life_->wait && !life_->training) Notice(consensus::DeadlineReached{});
   });
 }
 
 void VirtualNode::Train(std::uint32_t batches) {
-  ++wait_;
-  training_ = true;
+  ++life_->wait;
+  life_->training = true;
   TrainOne(0, batches);
 }
 
-// A batch runs at once; virtual time passes for it as the speed of the node says.
+// The batch starts at once, on a thread that is free; virtual time passes for it as the speed of
+// the node says, and then its result is waited for. Until then nothing else touches the learner.
 void VirtualNode::TrainOne(std::uint32_t done, std::uint32_t batches) {
-  const gradient::StepResult step = learner_.TrainBatch();
-  if (!step.finite) {
-    failure_ = learner_.NotFinite();
-    failure_->where = "node " + std::to_string(index_);
-    return;
-  }
-  const double seconds = static_cast<double>(step.samples) / world_.options.samples_per_second;
-  world_.scheduler.After(FromSeconds(seconds), [this, done, batches] {
-    const bool interrupted = learner_.drains_between_batches() && !fifo_.empty();
+  const double samples = static_cast<double>(life_->learner.next_batch());
+  batch_ = world_.crew.Start([this](std::size_t) { step_ = life_->learner.TrainBatch(); });
+  if (world_.crew.lanes() == 1) world_.crew.Wait(*batch_);
+  const Duration takes = FromSeconds(samples / samples_per_second_);
+  Later(world_.scheduler.now() + takes, [this, done, batches] {
+    world_.crew.Wait(*batch_);
+    batch_.reset();
+    if (!step_.finite) {
+      world_.failure = life_->learner.NotFinite();
+      world_.failure->where = "node " + std::to_string(index_);
+      return;
+    }
+    const bool interrupted = life_->learner.drains_between_batches() && !life_->fifo.empty();
     if (done + 1 == batches || interrupted) {
       Trained(done + 1);
     } else {
@@ -167,25 +202,35 @@ void VirtualNode::TrainOne(std::uint32_t done, std::uint32_t batches) {
 void VirtualNode::Trained(std::uint32_t batches) {
   // What happened meanwhile is told first: the sends at the end of the phase go to the peers of
   // now.
-  while (!events_.empty()) HandleNextEvent();
-  training_ = false;
-  Follow(learner_.Trained(world_.scheduler.now(), batches));
+  while (!life_->events.empty()) HandleNextEvent();
+  life_->training = false;
+  const learner::Next next = life_->learner.Trained(world_.scheduler.now(), batches);
+  Checkpoint();
   if (world_.observer.on_progress) {
-    world_.observer.on_progress(
-        Progress{index_, learner_.core().state(), learner_.epochs(), learner_.samples()});
+    world_.observer.on_progress(Progress{index_, life_->learner.core().state(),
+                                         life_->learner.epochs(),
+                                         past_.samples + life_->learner.samples()});
   }
+  Follow(next);  // from here on the learner may be training already
   WakeUp();
 }
 
 void VirtualNode::ScheduleTick() {
-  const Time due = links_.Tick();
-  if (due == kNever || due >= tick_) return;
-  tick_ = due;
-  world_.scheduler.At(due, [this, due] {
-    if (tick_ == due) tick_ = kNever;
-    links_.SetTime(world_.scheduler.now());
+  const Time due = life_->links.Tick();
+  if (due == kNever || due >= life_->tick) return;
+  life_->tick = due;
+  Later(due, [this, due] {
+    if (life_->tick == due) life_->tick = kNever;
+    life_->links.SetTime(world_.scheduler.now());
     ScheduleTick();
   });
+}
+
+void VirtualNode::Count() {
+  const bool done = left_ || (life_ && life_->learner.core().state() == consensus::State::kDone);
+  if (done == counted_) return;
+  counted_ = done;
+  world_.done += done ? 1 : std::size_t(0) - 1;
 }
 
 }  // namespace covey::simulate

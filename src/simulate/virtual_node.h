@@ -1,12 +1,21 @@
-// One node of a simulated fleet: the host of a learner and of its links on the virtual clock.
+// One node of a simulated fleet: the host of learners and of their links on the virtual clock, over
+// all lives of the node.
+//
+// Lives: a crash ends one at once; what was learned since the last checkpoint is lost with it, and
+// the next begins from that checkpoint under a new session, as a restarted daemon does. Checkpoints
+// are taken between rounds, train.checkpoint_every apart, in memory, and only for nodes that may
+// crash. A pause stops training, links and time-outs; what arrives waits.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "covey/base/random.h"
 #include "covey/consensus/fifo.h"
 #include "covey/learner/learner.h"
 #include "covey/learner/links.h"
@@ -16,38 +25,65 @@
 #include "covey/simulate/network.h"
 #include "covey/simulate/scheduler.h"
 #include "covey/wire/bodies.h"
+#include "simulate/crew.h"
+#include "simulate/dialler.h"
+#include "simulate/judges.h"
 
 namespace covey::simulate {
 
+// What all nodes of a fleet share.
 struct World {
   Scheduler& scheduler;
   VirtualNetwork& network;
   const wire::BodyCodec& codec;
   const FleetOptions& options;
   const FleetObserver& observer;
+  Crew& crew;
+  Judges& judges;
+  std::uint64_t seed = 0;      // of the world's streams
+  Dialler* dialler = nullptr;  // null: nobody is linked
+  std::size_t done = 0;        // nodes that are
+  std::optional<Error> failure = {};
 };
 
 class VirtualNode final : private learner::Host,
                           private learner::LinkEvents,
                           private transport::Sink {
  public:
-  VirtualNode(World& world, std::uint32_t index, setup::Assembly assembly);
+  VirtualNode(World& world, std::uint32_t index, FleetNode node);
+  ~VirtualNode() override;
 
+  // Its first life begins.
   void Start();
-  bool started() const { return started_; }
-  bool done() const { return learner_.core().state() == consensus::State::kDone; }
-  VirtualNetwork::Port& port() { return port_; }
-  const std::optional<Error>& failure() const { return failure_; }
-  tensor::ConstVectorView x() const { return learner_.x(); }
+  std::uint32_t index() const { return index_; }
+  // The learner of the present life; null between lives and after the last. Waits for a batch that
+  // is being trained.
+  const learner::Learner* Quiet() const;
+  const consensus::Fifo* fifo() const { return life_ ? &life_->fifo : nullptr; }
 
-  // Scores the settled model. At the end of the run.
-  NodeResult Finish();
+  // What the run reports of the node; scores the settled model. At the end of the run; on a worker
+  // thread too, one node on one thread.
+  NodeResult Finish(gradient::Evaluator* evaluator);
 
  private:
+  struct Life {
+    // Adds what a life has counted to the result.
+    void AddTo(NodeResult& result) const;
+    Life(const FleetNode& node, World& world, VirtualNetwork::Port& port, VirtualNode& host);
+    learner::Learner learner;
+    learner::Links links;
+    consensus::Fifo fifo;
+    std::deque<consensus::Event> events;
+    bool training = false;
+    bool woken = false;
+    std::uint64_t wait = 0;  // number of the last Wait: an older deadline is void
+    Time tick = kNever;      // the earliest tick that is scheduled
+  };
+
   void Send(consensus::Message message) override;
   void AskToJoin(const PeerKey& peer) override;
   void Publish(learner::Snapshot snapshot) override;
-  std::optional<consensus::Message> Take() override { return fifo_.Pop(); }
+  std::optional<consensus::Message> Take() override;
 
   void PeerUp(const PeerKey& peer, const wire::Hello& hello) override;
   void PeerDown(const PeerKey& peer, const std::string& reason) override;
@@ -60,6 +96,8 @@ class VirtualNode final : private learner::Host,
   void OnLinkDown(transport::LinkId link, const std::string& reason) override;
   void OnFrame(transport::LinkId link, ByteView frame) override;
 
+  // Runs `action` at `time` in this life, or at the end of the pause that it falls into.
+  void Later(Time time, std::function<void()> action);
   void Notice(consensus::Event event);
   void WakeUp();
   void Work();
@@ -69,23 +107,42 @@ class VirtualNode final : private learner::Host,
   void TrainOne(std::uint32_t done, std::uint32_t batches);
   void Trained(std::uint32_t batches);
   void ScheduleTick();
+  void Count();
+
+  // Its lives (virtual_node_life.cc).
+  void BeginLife();
+  void EndLife();
+  void PlanFaults();
+  void PlanCrash();
+  void PlanPause();
+  void Crash();
+  void Resume();
+  void Leave();
+  void Checkpoint();
+  bool MayCrash() const;
 
   World& world_;
   std::uint32_t index_;
+  FleetNode node_;
   std::uint64_t shard_;
-  double until_accuracy_;
+  double samples_per_second_;
   VirtualNetwork::Port& port_;
-  learner::Learner learner_;
-  learner::Links links_;
   learner::Scoreboard scoreboard_;
-  consensus::Fifo fifo_;
-  std::deque<consensus::Event> events_;
-  bool started_ = false;
-  bool training_ = false;
-  bool woken_ = false;
-  std::uint64_t wait_ = 0;  // number of the last Wait: an older deadline is void
-  Time tick_ = kNever;      // the earliest tick that is scheduled
-  std::optional<Error> failure_;
+  std::unique_ptr<Life> life_;
+  std::uint64_t lives_ = 0;
+  bool paused_ = false;
+  bool left_ = false;
+  bool counted_ = false;                         // among world_.done
+  std::vector<std::function<void()>> deferred_;  // to the end of the pause
+  std::shared_ptr<Crew::Job> batch_;             // the batch that is being trained
+  gradient::StepResult step_;                    // of it
+  Stream sessions_;
+  Stream pauses_;
+  Stream crashes_;
+  std::optional<learner::Saved> saved_;
+  Time saved_at_{};
+  learner::Snapshot last_;  // of the life before, while there is none
+  NodeResult past_;         // counters of the lives that have ended
 };
 
 }  // namespace covey::simulate

@@ -16,6 +16,7 @@
 #include "covey/base/ids.h"
 #include "covey/base/time.h"
 #include "covey/config/address.h"
+#include "covey/config/fault_settings.h"
 #include "covey/consensus/settings.h"
 #include "covey/data/dataset.h"
 #include "covey/data/partition.h"
@@ -141,19 +142,6 @@ struct TrainSettings {
   Linger linger;
   EvaluateSettings evaluate;
   Duration checkpoint_every = std::chrono::minutes(5);
-};
-
-// Injected faults of messages on their way out.
-struct FaultSettings {
-  double weights_drop = 0;  // probability, 0 to 1
-  double deltas_drop = 0;
-  double duplicate = 0;
-  Duration delay{};        // of every message
-  std::uint64_t seed = 0;  // 0: node.seed
-
-  bool any() const {
-    return weights_drop > 0 || deltas_drop > 0 || duplicate > 0 || delay > Duration::zero();
-  }
 };
 
 struct ApiSettings {

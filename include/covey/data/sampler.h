@@ -48,6 +48,9 @@ class Sampler {
   // Returns: the next 1 .. batch indices, valid until the next call of a non-const method.
   std::span<const std::uint32_t> Next();
 
+  // How many indices Next will return.
+  std::size_t next_size() const;
+
   // How often the shard has been seen, in parts: 1.5 after one and a half epochs.
   double epochs() const;
   Cursor cursor() const;

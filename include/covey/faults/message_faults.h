@@ -1,7 +1,7 @@
 // Decides the fate of outgoing messages: lost, doubled, late.
 //
-// Determinism: a function of the stream and of the sequence of kinds. Two numbers are taken for
-// every message whatever the rates are, so runs with the same seed and different rates lose
+// Determinism: a function of the stream and of the sequence of kinds. Three numbers are taken
+// for every message whatever the rates are, so runs with the same seed and different rates lose
 // comparable messages.
 #pragma once
 

@@ -15,6 +15,8 @@ struct Settings {
   double deltas_drop = 0;   // the same for DELTAS
   double duplicate = 0;     // probability that a message that is not lost goes out twice
   Duration delay{};         // every message waits this long before it goes out, at most an hour
+  // and up to so much more, drawn evenly for each: they overtake each other; at most an hour
+  Duration reorder{};
   // Frames, below the session (ByteFaults).
   double corrupt = 0;      // probability that one bit of an outgoing frame is flipped
   double cut = 0;          // probability that the link is cut instead of sending a frame

@@ -52,6 +52,7 @@ Result<FleetOutcome> RunProcesses(const config::Experiment& experiment,
 
 struct VirtualOptions {
   bool keep_lowest_loss = false;  // fills NodeOutcome::lowest_loss
+  std::size_t threads = 0;        // of this fleet; 0: as many as processors
 };
 
 // The same learners in this process on a virtual clock. Controls (`group`) never exchange.

@@ -104,6 +104,7 @@ class Learner {
   Error NotFinite() const;
   // The newest published snapshot whose parameters are all finite; its x is null before the first.
   const Snapshot& last_good() const { return last_good_; }
+  std::size_t next_batch() const { return sampler_.next_size(); }  // samples of the next TrainBatch
   Next Trained(Time now, std::uint32_t batches);
 
   Snapshot TakeSnapshot();

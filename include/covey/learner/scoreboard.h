@@ -53,33 +53,40 @@ class Scoreboard {
  public:
   // `validation` are rows of `train`; empty: nothing is scored before Finish, and the last model is
   // the best.
+  // `own_evaluator`: with a workspace of its own; without, one of the same model is lent to each
+  // call.
   Scoreboard(const nn::ModelSpec& model, data::Dataset train, data::Indices validation,
-             std::optional<data::Dataset> test);
+             std::optional<data::Dataset> test, bool own_evaluator = true);
 
   // From now on the model with the lowest validation loss is kept beside the best: long training
   // makes a classifier surer of its errors, so that the loss has its best epoch long before the
   // accuracy. Cost: one more copy of x.
   void KeepLowestLoss() { keeps_lowest_ = true; }
 
-  Score Evaluate(const Snapshot& snapshot);
+  Score Evaluate(const Snapshot& snapshot, gradient::Evaluator* lent = nullptr);
 
   // Scores the settled model as well, then measures best and last on the test set.
-  FinalScores Finish(const Snapshot& settled);
+  FinalScores Finish(const Snapshot& settled, gradient::Evaluator* lent = nullptr);
 
   // Goes on from a checkpoint.
   void Restore(const Score& best, std::shared_ptr<const tensor::FlatVector> best_x);
+  bool has_evaluator() const { return own_evaluator_.has_value(); }
+  const Score& latest() const { return latest_; }  // what Evaluate returned last
   const std::optional<Score>& best() const { return best_; }
   const std::shared_ptr<const tensor::FlatVector>& best_x() const { return best_x_; }
 
  private:
-  std::optional<gradient::Evaluation> Test(const tensor::FlatVector& x);
-  gradient::Confusion Confuse(const tensor::FlatVector& x);
+  gradient::Evaluator& Use(gradient::Evaluator* lent);
+  std::optional<gradient::Evaluation> Test(const tensor::FlatVector& x,
+                                           gradient::Evaluator& evaluator);
+  gradient::Confusion Confuse(const tensor::FlatVector& x, gradient::Evaluator& evaluator);
 
   data::Dataset train_;
   data::Indices validation_;
   std::optional<data::Dataset> test_;
   data::Indices test_rows_;
-  gradient::Evaluator evaluator_;
+  std::optional<gradient::Evaluator> own_evaluator_;
+  Score latest_;
   std::optional<Score> best_;
   std::shared_ptr<const tensor::FlatVector> best_x_;
   bool keeps_lowest_ = false;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "covey/base/ids.h"
 #include "covey/base/result.h"
@@ -38,12 +40,27 @@ struct Assembly {
   double until_accuracy = 0;  // on the validation set; 0: not a criterion
 };
 
+// Data sets that are open already, for hosts of many nodes: each file is opened once.
+class OpenSets {
+ public:
+  Result<data::Dataset> Open(const data::Source& source, const std::string& cache);
+
+ private:
+  std::map<std::string, data::Dataset> sets_;  // by everything that the content depends on
+};
+
 // Opens the data and computes what depends on them: epochs become batches, fractions of the run
 // become rounds.
 // Requires: config::Check passed, config::FillPaths done.
 // Errors: kNoInput, kData, kNoPermission from the data files; kData when the data don't fit the
 // model (features, classes, targets, symbols), the shard is empty or smaller than a batch, or
 // `until: accuracy` has no validation set.
-Result<Assembly> Assemble(const config::NodeConfig& config, const Identity& identity);
+// `sets`: where data sets are looked up and left; null: opened anew.
+Result<Assembly> Assemble(const config::NodeConfig& config, const Identity& identity,
+                          OpenSets* sets = nullptr);
+
+// The same for data that are in memory already. Errors: as Assemble, but for the files'.
+Result<Assembly> AssembleWith(const config::NodeConfig& config, const Identity& identity,
+                              NodeData data);
 
 }  // namespace covey::setup

@@ -15,18 +15,17 @@
 #include "covey/consensus/node.h"
 #include "covey/learner/links.h"
 #include "covey/learner/scoreboard.h"
-#include "covey/simulate/network.h"
+#include "covey/setup/assemble.h"
 #include "covey/tensor/flat_vector.h"
 
 namespace covey::simulate {
 
 struct FleetOptions {
-  LinkModel link;
-  double samples_per_second =
-      100000;  // of a simulated node: what a training phase costs in virtual time
-  std::vector<Duration> start_after;       // by node; missing: at once
+  std::vector<Duration> start_after{};     // by node; missing: at once
   bool keep_lowest_loss = false;           // fills FinalScores::lowest_loss
   std::size_t max_events = 2'000'000'000;  // ends a run that would never end
+  std::size_t threads = 1;                 // of this run, the caller's included; bits are the same
+  Duration spread_every{};                 // how often on_spread is told; 0: never
 };
 
 // What a node is at a moment of the run, for progress displays.
@@ -45,29 +44,48 @@ struct NodeResult {
   std::uint64_t shard = 0;
   std::uint64_t samples = 0;
   double epochs = 0;
-  tensor::FlatVector x;  // settled
+  std::uint32_t crashes = 0;
+  std::uint32_t pauses = 0;
+  bool left = false;     // before the end
+  tensor::FlatVector x;  // settled; empty when the node never started
 };
 
 struct FleetResult {
   std::vector<NodeResult> nodes;
-  double spread = 0;  // of the settled models
+  double spread = 0;  // of the settled models of the nodes that stayed
   Duration virtual_time{};
   bool interrupted = false;
 };
 
 // Called between events, in virtual-time order.
 struct FleetObserver {
-  std::function<void(std::uint32_t node, const learner::Score&, Time now)> on_score;
-  std::function<void(const Progress&)> on_progress;  // after each training phase
-  std::function<bool()> interrupted;                 // true: stop and return what there is
+  std::function<void(std::uint32_t node, const learner::Score&, Time now)> on_score = {};
+  std::function<void(const Progress&)> on_progress = {};        // after each training phase
+  std::function<void(double spread, Time now)> on_spread = {};  // of the nodes that are there
+  std::function<bool()> interrupted = {};  // true: stop and return what there is
 };
 
-// Runs the fleet until every node is done. Nodes with M = 0 are never connected: controls are
-// fleets too.
-// Errors: kData, kNoInput from the data sets; kSoftware when a loss becomes non-finite (says node
-// and batch).
+// What of `faults` concerns the links between nodes is taken from the first node; what concerns a
+// node, from its own. Runs the fleet until every node is done. Nodes with M = 0 are never
+// connected: controls are fleets too. Several runs may go on at once, each on a thread of its own.
+// Errors: kData, kNoInput from the data sets; kNoInput, kData, kConfig from a topology or
+// partition; kSoftware when a loss becomes non-finite (says node and batch).
 Result<FleetResult> RunFleet(const std::vector<config::NodeConfig>& nodes,
                              const FleetOptions& options, const FleetObserver& observer);
+
+// A node of a run whose data are open already.
+struct FleetNode {
+  config::NodeConfig config;
+  setup::Assembly assembly;
+};
+
+// The same for data in memory. Requires: at least one node; assembly i was made for
+// VirtualIdentity(i).
+Result<FleetResult> RunFleet(std::vector<FleetNode> nodes, const FleetOptions& options,
+                             const FleetObserver& observer);
+
+// Who node `index` is. Virtual nodes have no key pairs: their keys are hashes of their numbers.
+setup::Identity VirtualIdentity(std::uint32_t index);
 
 // Mean over i of ||x_i - mean(x)||, divided by ||mean(x)||; 0 for fewer than two vectors.
 double Spread(const std::vector<tensor::ConstVectorView>& vectors);

@@ -7,71 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "covey/base/sha256.h"
-#include "covey/config/experiment.h"
-#include "support/idx_files.h"
+#include "support/virtual_fleet.h"
 
 namespace covey::simulate {
 namespace {
 
-class FleetTest : public testing::Test {
- protected:
-  FleetTest() {
-    test::WriteSyntheticSet(folder_ / "train", {.samples = 900, .noise = 35, .seed = 1});
-    test::WriteSyntheticSet(folder_ / "test", {.samples = 400, .noise = 35, .seed = 2});
-    config::NodeConfig& node = experiment_.node;
-    experiment_.nodes = 5;
-    experiment_.seed = 7;
-    node.model.input = {12};
-    node.model.layers = {nn::Dense{16, nn::Activation::kRelu},
-                         nn::Dense{4, nn::Activation::kLinear}};
-    node.data.train = {folder_ / "train-images", folder_ / "train-labels"};
-    node.data.test = data::Source{folder_ / "test-images", folder_ / "test-labels"};
-    node.data.validation_last = 300;
-    node.data.batch = 8;
-    node.data.cache = folder_ / "cache";
-    node.train.optimizer.learning_rate = 0.01f;
-    node.train.until.kind = config::Until::Kind::kEpochs;
-    node.train.until.epochs = 6;
-    node.train.settle.rounds = 20;
-    node.consensus.batches = 3;
-  }
-
-  // A round of these nodes takes 0.24 ms: the network is fast against it, as a local one against
-  // real models.
-  static FleetOptions FastNetwork() {
-    FleetOptions options;
-    options.link.delay = std::chrono::microseconds(20);
-    return options;
-  }
-
-  FleetResult Run(const FleetOptions& options = FastNetwork(), const FleetObserver& observer = {}) {
-    const auto nodes = config::Expand(experiment_);
-    EXPECT_TRUE(nodes) << nodes.error().Format();
-    auto result = RunFleet(*nodes, options, observer);
-    EXPECT_TRUE(result) << result.error().Format();
-    return result ? std::move(*result) : FleetResult{};
-  }
-  static std::string HashOf(const FleetResult& result) {
-    Sha256 hash;
-    for (const NodeResult& node : result.nodes) {
-      hash.Update(std::as_bytes(node.x.view()));
-      for (const std::uint64_t count : {node.counters.deltas_applied, node.counters.weights_applied,
-                                        node.links.session.bytes_out, node.counters.rounds}) {
-        hash.Update(std::as_bytes(std::span(&count, 1)));
-      }
-    }
-    return hash.Finish().Hex();
-  }
-  static double MeanAccuracy(const FleetResult& result) {
-    double sum = 0;
-    for (const NodeResult& node : result.nodes) sum += *node.scores.last_test->accuracy;
-    return sum / static_cast<double>(result.nodes.size());
-  }
-
-  test::TemporaryFolder folder_;
-  config::Experiment experiment_;
-};
+class FleetTest : public test::VirtualFleet {};
 
 TEST_F(FleetTest, LearnsTogetherAndSettles) {
   const FleetResult result = Run();
@@ -122,10 +63,9 @@ TEST_F(FleetTest, SurvivesLossDuplicationAndDelay) {
 
 // A reply takes twenty rounds: with two exchanges in flight for that long the fleet ended at 0.78.
 TEST_F(FleetTest, LearnsOverDelaysOfManyRounds) {
-  FleetOptions slow;
-  slow.link.delay = std::chrono::microseconds(2400);
+  experiment_.node.faults.links.delay = std::chrono::microseconds(2400);
   experiment_.node.train.until.epochs = 20;
-  const FleetResult result = Run(slow);
+  const FleetResult result = Run();
   EXPECT_GT(MeanAccuracy(result), 0.9);
   EXPECT_LT(result.spread, 0.05);
 }
@@ -163,7 +103,7 @@ TEST_F(FleetTest, OneNodeIsPlainTraining) {
 }
 
 TEST_F(FleetTest, ALateNodeIsTakenIn) {
-  FleetOptions options = FastNetwork();
+  FleetOptions options;
   options.start_after = {Duration{}, Duration{}, Duration{}, Duration{},
                          std::chrono::milliseconds(30)};
   experiment_.node.train.until.epochs = 12;
@@ -175,7 +115,7 @@ TEST_F(FleetTest, ALateNodeIsTakenIn) {
 }
 
 TEST_F(FleetTest, ANewcomerCopiesThenAverages) {
-  FleetOptions options = FastNetwork();
+  FleetOptions options;
   options.start_after = {Duration{}, Duration{}, Duration{}, Duration{},
                          std::chrono::milliseconds(30)};
   experiment_.node.train.until.epochs = 12;

@@ -76,10 +76,53 @@ consensus:
   join_retry: 3s
   settle_patience: 4s
   fifo: {weights: 5, deltas: 6, bytes: 1MiB}
-faults: {weights_drop: 0.1234567891, deltas_drop: 7%, duplicate: 1, delay: 3ms, seed: 4}
+faults: {weights_drop: 0.1234567891, deltas_drop: 7%, duplicate: 1, delay: 3ms, seed: 4,
+  reorder: 5ms, corrupt: 0.5, cut: 0.25, throttle: 7kB}
 api: {listen: /run/a.sock}
 log: {level: error, format: json}
 )";
+}
+
+// What only a simulator honours, and therefore only an experiment may say.
+std::string UnusualWorld() {
+  return "experiment: {nodes: 8, mode: virtual}\ntrain: {until: {epochs: 1}}\n" + SmallNode() +
+         R"(faults:
+  links:
+    delay: 20ms
+    delay_min: 6ms
+    delay_tail: 0.75
+    bandwidth: 1MiB
+    clog_every: 9s
+    clog_for: 2s
+    topology: {kind: file, peers: 6, refresh: 8s, degree: 3, file: t,
+      range: 4, area: 50, velocity: 2}
+  partitions:
+    - {at: 1s, for: 2s, groups: 0-3 | 4, one_way: true}
+  nodes:
+    samples_per_second: 500
+    speed: 0.1
+    speed_spread: 0.2
+    pause_every: 11s
+    pause_for: 12s
+    crash_at: 13s
+    crash_every: 14s
+    down_for: 15s
+    leave_at: 16s
+)";
+}
+
+TEST(WriteYaml, ReadsTheSimulatedWorldBack) {
+  const auto loaded = ParseExperiment(UnusualWorld(), "e.yaml");
+  ASSERT_TRUE(loaded) << loaded.error().Format();
+  const auto again = ParseExperiment(WriteYaml(loaded->value), "again.yaml");
+  ASSERT_TRUE(again) << again.error().Format();
+  const FaultSettings& a = again->value.node.faults;
+  const FaultSettings& b = loaded->value.node.faults;
+  EXPECT_EQ(a.links, b.links);
+  EXPECT_EQ(a.partitions, b.partitions);
+  EXPECT_EQ(a.nodes, b.nodes);
+  EXPECT_EQ(a.links.topology.kind, TopologySettings::Kind::kFile);
+  EXPECT_EQ(a.nodes.speed, 0.1);
 }
 
 TEST(WriteYaml, ReadsBackTheSame) {
@@ -123,7 +166,12 @@ TEST(WriteYaml, RoundTripCoversEveryKey) {
     return all;
   };
   std::multiset<std::string> common;
-  const auto unusual = lines(WriteYaml(ParseNode(Unusual(), "n")->value));
+  NodeConfig all = ParseNode(Unusual(), "n")->value;
+  const FaultSettings world = ParseExperiment(UnusualWorld(), "e")->value.node.faults;
+  all.faults.links = world.links;
+  all.faults.partitions = world.partitions;
+  all.faults.nodes = world.nodes;
+  const auto unusual = lines(WriteYaml(all));
   for (const std::string& line : lines(WriteYaml(defaults))) {
     const bool header = line.ends_with(":") || line.find("activation") != std::string::npos;
     if (header || std::find(unusual.begin(), unusual.end(), line) == unusual.end()) continue;
