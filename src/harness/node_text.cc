@@ -1,7 +1,7 @@
 #include "harness/node_text.h"
 
 #include <array>
-#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -34,7 +34,9 @@ class Members {
 
   // Null reads as no number: JSON has no word for one that is not finite.
   double Real(const Json& json, const char* name) {
-    if (json.contains(name) && json[name].is_null()) return NAN;
+    if (json.contains(name) && json[name].is_null()) {
+      return std::numeric_limits<double>::quiet_NaN();
+    }
     if (!json.contains(name) || !json[name].is_number()) return Wrong<double>();
     return json[name].get<double>();
   }

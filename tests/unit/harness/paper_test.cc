@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "covey/config/load.h"
 
@@ -238,9 +240,14 @@ TEST(FleetFiguresText, ALossThatIsNoNumberStaysNone) {
 
 TEST(FleetFiguresText, OtherTextsAreRefused) {
   const std::string good = ToJsonText(Fleet(0.3, 0.8));
-  for (const std::string text : {"", "7", "{}", "[1]", good.substr(0, good.size() - 1).c_str(),
-                                 "{\"best\":{},\"last\":{},\"curve\":[[1]],\"nodes\":1,"
-                                 "\"samples\":1,\"traffic\":[0,0,0,0,0,0,0]}"}) {
+  const std::vector<std::string> others = {"",
+                                           "7",
+                                           "{}",
+                                           "[1]",
+                                           good.substr(0, good.size() - 1),
+                                           "{\"best\":{},\"last\":{},\"curve\":[[1]],\"nodes\":1,"
+                                           "\"samples\":1,\"traffic\":[0,0,0,0,0,0,0]}"};
+  for (const std::string& text : others) {
     const Result<FleetFigures> read = FiguresFromJson(text);
     ASSERT_FALSE(read) << text;
     EXPECT_EQ(read.error().code, ErrorCode::kData);
