@@ -4,6 +4,7 @@
 
 #include "covey/harness/runner.h"
 #include "covey/nn/model.h"
+#include "covey/simulate/topology.h"
 
 namespace covey::harness {
 namespace {
@@ -72,13 +73,17 @@ void Append(Outcome& outcome, FleetOutcome&& fleet) {
   outcome.interrupted = outcome.interrupted || fleet.interrupted;
 }
 
-// Every pair, once.
-std::vector<std::pair<std::uint32_t, std::uint32_t>> AllPairs(std::uint32_t nodes) {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
-  for (std::uint32_t i = 0; i < nodes; ++i) {
-    for (std::uint32_t j = i + 1; j < nodes; ++j) pairs.emplace_back(i, j);
-  }
-  return pairs;
+// Who can exchange with whom, for the report; daemons with everybody. Nothing for moving nodes, for
+// nodes that never send, and for fleets too large to be drawn.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> LinksOf(const config::Experiment& experiment) {
+  const bool simulated = experiment.mode == config::Experiment::Mode::kVirtual;
+  const config::FaultSettings& faults = experiment.node.faults;
+  if (experiment.node.consensus.sends == 0 || experiment.nodes > simulate::kFullMesh) return {};
+  const config::TopologySettings topology =
+      simulated ? faults.links.topology : config::TopologySettings{};
+  auto pairs = simulate::PairsOf(topology, faults.seed == 0 ? experiment.seed : faults.seed,
+                                 experiment.nodes);
+  return pairs ? std::move(*pairs) : std::vector<simulate::Pair>{};
 }
 
 void TakeConsensus(Outcome& outcome, FleetOutcome&& fleet, std::optional<Model>& best) {
@@ -101,10 +106,7 @@ Result<Outcome> RunExperiment(const config::Experiment& experiment, const Proces
   outcome.nodes = experiment.nodes;
   outcome.mode = simulated ? "virtual" : "process";
   outcome.model = nn::Summary(experiment.node.model);
-  // Larger fleets are not drawn.
-  if (experiment.node.consensus.sends > 0 && experiment.nodes <= 64) {
-    outcome.links = AllPairs(experiment.nodes);
-  }
+  outcome.links = LinksOf(experiment);
 
   std::vector<Group> groups = ControlsOf(experiment);
   if (simulated) groups.insert(groups.begin(), Group::kConsensus);
