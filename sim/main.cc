@@ -10,6 +10,7 @@
 #include "covey/harness/command.h"
 #include "covey/harness/mpi.h"
 #include "covey/harness/paper_command.h"
+#include "covey/harness/swarm.h"
 #include "covey/harness/sweep.h"
 
 namespace {
@@ -86,6 +87,18 @@ void AddSweep(CLI::App& app, covey::harness::SweepCommand& command) {
   sweep.add_flag("--json", command.json, "Print summary.json instead of the table");
 }
 
+void AddSwarm(CLI::App& app, covey::harness::SwarmCommand& command) {
+  CLI::App& swarm = *app.add_subcommand(
+      "swarm",
+      "Run fleets with faults drawn from seeds; 1 when a seed fails, with how to repeat it");
+  swarm.add_option("--seeds", command.seeds, "A..B, both included (default: 1..200)");
+  swarm.add_option("--nodes", command.nodes, "2 to 64 (default: 16 to 32, drawn)");
+  swarm.add_option("--exchanges", command.exchanges, "That a node begins (default: 500)");
+  swarm.add_option("--jobs", command.jobs, "Seeds at a time (default: one for each processor)");
+  swarm.add_flag("--trace-hash", command.trace_hash, "Print a hash of all that happened");
+  swarm.add_flag("--json", command.json, "Print JSON instead of words");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -98,10 +111,13 @@ int main(int argc, char** argv) {
   AddPaper(app, paper);
   covey::harness::SweepCommand sweep;
   AddSweep(app, sweep);
+  covey::harness::SwarmCommand swarm;
+  AddSwarm(app, swarm);
   std::string mpi_folder;  // what mpirun starts in each slot; no command for people
   app.add_subcommand("mpi-node")->group("")->add_option("folder", mpi_folder)->required();
   if (const auto code = covey::command_line::Parse(app, argc, argv)) return *code;
   CatchSignals();
+  if (app.got_subcommand("swarm")) return covey::harness::RunSwarms(swarm, g_stop);
   if (app.got_subcommand("paper")) return covey::harness::RunPaper(paper, g_stop);
   if (app.got_subcommand("mpi-node")) return covey::harness::RunMpiNode(mpi_folder, g_stop);
   if (app.got_subcommand("sweep")) return covey::harness::RunSweep(sweep, g_stop);

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "config/schema.h"
 #include "covey/config/experiment.h"
 #include "covey/config/load.h"
 

@@ -152,6 +152,11 @@ void Links::Goodbye() {
   events_due_.clear();
 }
 
+void Links::StopFaults() {
+  message_faults_.Stop();
+  if (byte_faults_) byte_faults_->Stop();
+}
+
 // --- Peers ---
 
 PeerKey Links::Dialler(const Session& session) const {

@@ -28,6 +28,7 @@ class Run {
         options_(options),
         world_{scheduler_, network_, codec_, options, observer, crew_, judges_, seed_},
         observer_(observer) {
+    COVEY_CHECK(options.probe == nullptr || options.threads <= 1, options.threads);
     for (FleetNode& node : nodes) {
       if (node.config.consensus.sends > 0) world_.dialler = &dialler_;
       const auto index = static_cast<std::uint32_t>(nodes_.size());
@@ -40,6 +41,12 @@ class Run {
   Result<FleetResult> Go() {
     FollowPaths();
     FollowSpread();
+    if (options_.heal_at > Duration::zero()) {
+      scheduler_.At(options_.heal_at, [this] {
+        network_.Heal();
+        for (const auto& node : nodes_) node->Heal();
+      });
+    }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const Duration after = i < options_.start_after.size() ? options_.start_after[i] : Duration{};
       scheduler_.After(after, [this, i] { nodes_[i]->Start(); });
@@ -52,6 +59,15 @@ class Run {
       }
       if (events >= options_.max_events || !scheduler_.RunNext()) {
         return Fail(ErrorCode::kSoftware, "simulation", "stalled before every node was done");
+      }
+      if (options_.give_up_at > Duration::zero() && scheduler_.now() > options_.give_up_at) {
+        return Fail(ErrorCode::kSoftware, "simulation",
+                    std::to_string(nodes_.size() - world_.done) + " nodes are not done after " +
+                        FormatDuration(options_.give_up_at));
+      }
+      if (options_.probe != nullptr && options_.probe->stop()) {
+        result.interrupted = true;
+        break;
       }
       judges_.Tells(false);
       if (world_.failure) return tl::unexpected(*world_.failure);

@@ -213,6 +213,11 @@ void VirtualNetwork::Resume(std::uint32_t node) {
   ReleaseAll();
 }
 
+void VirtualNetwork::Heal() {
+  settings_.delay_tail = 0;
+  settings_.clog_every = Duration::zero();
+}
+
 Time VirtualNetwork::MovePaths() {
   const Time next = paths_.MoveTo(scheduler_.now());
   ReleaseAll();

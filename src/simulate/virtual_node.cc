@@ -8,6 +8,8 @@
 namespace covey::simulate {
 namespace {
 
+using consensus::State;
+
 double SpeedOf(const config::NodeFaults& faults, std::uint64_t seed, std::uint32_t index) {
   double speed = faults.samples_per_second * faults.speed;
   if (faults.speed_spread > 0) {
@@ -47,6 +49,10 @@ const learner::Learner* VirtualNode::Quiet() const {
 // --- What the learner asks ---
 
 void VirtualNode::Send(consensus::Message message) {
+  if (Spoil(message)) return;
+  if (world_.options.probe != nullptr) {
+    world_.options.probe->Sent(index_, world_.scheduler.now(), message);
+  }
   life_->links.SetTime(world_.scheduler.now());
   life_->links.Send(std::move(message));
   ScheduleTick();
@@ -69,7 +75,37 @@ void VirtualNode::Publish(learner::Snapshot snapshot) {
   }
 }
 
-std::optional<consensus::Message> VirtualNode::Take() { return life_->fifo.Pop(); }
+std::optional<consensus::Message> VirtualNode::Take() {
+  TellTaken();
+  const bool deaf = bugs().deaf_when_done && life_->learner.core().state() == State::kDone;
+  if (deaf) return std::nullopt;
+  std::optional<consensus::Message> message = life_->fifo.Pop();
+  if (!message || world_.options.probe == nullptr) return message;
+  world_.options.probe->Took(index_, world_.scheduler.now(), life_->fifo);
+  taken_ = message;
+  const consensus::Counters& counters = life_->learner.core().counters();
+  applied_before_ = counters.weights_applied + counters.deltas_applied;
+  if (message->kind == consensus::MessageKind::kDeltas && Now(bugs().deltas_twice, 10)) {
+    message = WithPayload(std::move(*message), 2, 0);
+  }
+  return message;
+}
+
+void VirtualNode::TellTaken() {
+  if (!taken_) return;
+  const consensus::Counters& counters = life_->learner.core().counters();
+  if (counters.weights_applied + counters.deltas_applied > applied_before_) {
+    world_.options.probe->Applied(index_, world_.scheduler.now(), *taken_);
+  }
+  taken_.reset();
+}
+
+void VirtualNode::TellTurn() {
+  if (world_.options.probe == nullptr) return;
+  TellTaken();
+  world_.options.probe->Turn(index_, world_.scheduler.now(), life_->learner, life_->links,
+                             life_->fifo);
+}
 
 // --- What the links tell ---
 
@@ -82,8 +118,12 @@ void VirtualNode::PeerDown(const PeerKey& peer, const std::string&) {
 }
 
 void VirtualNode::Deliver(consensus::Message message) {
+  const consensus::Message copy = world_.options.probe != nullptr ? message : consensus::Message{};
   for (const consensus::Message& evicted : life_->fifo.Push(std::move(message))) {
-    life_->links.Busy(evicted);
+    if (!bugs().eviction_untold) life_->links.Busy(evicted);
+  }
+  if (world_.options.probe != nullptr) {
+    world_.options.probe->Delivered(index_, world_.scheduler.now(), copy, life_->fifo);
   }
   WakeUp();
 }
@@ -158,12 +198,13 @@ void VirtualNode::HandleNextEvent() {
 
 void VirtualNode::Follow(const learner::Next& next) {
   Count();
+  TellTurn();
   if (next.kind == learner::Next::Kind::kTrain) {
     if (next.batches > 0) Train(next.batches);
     return;
   }
   const std::uint64_t wait = ++life_->wait;
-  if (next.until == kNever) return;
+  if (next.until == kNever || bugs().deadline_lost) return;
   Later(next.until, [this, wait] {
     if (wait == life_->wait && !life_->training) Notice(consensus::DeadlineReached{});
   });
@@ -179,8 +220,14 @@ void VirtualNode::Train(std::uint32_t batches) {
 // the node says, and then its result is waited for. Until then nothing else touches the learner.
 void VirtualNode::TrainOne(std::uint32_t done, std::uint32_t batches) {
   const double samples = static_cast<double>(life_->learner.next_batch());
+  if (world_.options.probe != nullptr) {
+    world_.options.probe->Trains(index_, life_->learner.x());
+  }
   batch_ = world_.crew.Start([this](std::size_t) { step_ = life_->learner.TrainBatch(); });
   if (world_.crew.lanes() == 1) world_.crew.Wait(*batch_);
+  if (world_.options.probe != nullptr) {
+    world_.options.probe->Trained(index_, life_->learner.x());
+  }
   const Duration takes = FromSeconds(samples / samples_per_second_);
   Later(world_.scheduler.now() + takes, [this, done, batches] {
     world_.crew.Wait(*batch_);

@@ -55,6 +55,8 @@ class VirtualNode final : private learner::Host,
 
   // Its first life begins.
   void Start();
+  // From now on nothing goes wrong any more; what is down or stands still comes back.
+  void Heal();
   std::uint32_t index() const { return index_; }
   // The learner of the present life; null between lives and after the last. Waits for a batch that
   // is being trained.
@@ -108,6 +110,9 @@ class VirtualNode final : private learner::Host,
   void Trained(std::uint32_t batches);
   void ScheduleTick();
   void Count();
+  // Tells the probe what became of the message that was taken last.
+  void TellTaken();
+  void TellTurn();
 
   // Its lives (virtual_node_life.cc).
   void BeginLife();
@@ -121,6 +126,12 @@ class VirtualNode final : private learner::Host,
   void Checkpoint();
   bool MayCrash() const;
 
+  // Planted bugs (planted_bugs.cc).
+  const PlantedBugs& bugs() const { return world_.options.bugs; }
+  bool Now(bool bug, std::uint64_t every);
+  static consensus::Message WithPayload(consensus::Message message, float factor, float first);
+  bool Spoil(consensus::Message& message);
+
   World& world_;
   std::uint32_t index_;
   FleetNode node_;
@@ -132,6 +143,7 @@ class VirtualNode final : private learner::Host,
   std::uint64_t lives_ = 0;
   bool paused_ = false;
   bool left_ = false;
+  bool healed_ = false;
   bool counted_ = false;                         // among world_.done
   std::vector<std::function<void()>> deferred_;  // to the end of the pause
   std::shared_ptr<Crew::Job> batch_;             // the batch that is being trained
@@ -143,6 +155,10 @@ class VirtualNode final : private learner::Host,
   Time saved_at_{};
   learner::Snapshot last_;  // of the life before, while there is none
   NodeResult past_;         // counters of the lives that have ended
+  // Of the message that the learner took last, for the probe: what had been applied before it.
+  std::optional<consensus::Message> taken_;
+  std::uint64_t applied_before_ = 0;
+  std::uint64_t mischief_ = 0;  // occasions of planted bugs
 };
 
 }  // namespace covey::simulate

@@ -13,7 +13,9 @@ VirtualNode::Life::Life(const FleetNode& node, World& world, VirtualNetwork::Por
                         VirtualNode& host)
     : learner(node.assembly.learner, node.assembly.data.train, node.assembly.data.shard, host),
       links(node.assembly.links, port, world.codec, host),
-      fifo(node.assembly.learner.consensus.fifo) {}
+      fifo(host.bugs().fifo_unbounded
+               ? consensus::FifoLimits{SIZE_MAX, SIZE_MAX, ByteCount{UINT64_MAX}}
+               : node.assembly.learner.consensus.fifo) {}
 
 void VirtualNode::Life::AddTo(NodeResult& result) const {
   Add(learner.core().counters(), result.counters);
@@ -35,16 +37,22 @@ void VirtualNode::Start() {
 
 // Every life has a session and exchange ids of its own: answers to an earlier one never match.
 void VirtualNode::BeginLife() {
+  if (lives_ > 0 && bugs().session_reused) sessions_.Seek(0);
   const SessionId session{sessions_.Next64() >> 1};
   node_.assembly.links.session.session = session;
+  if (bugs().checksums_off) node_.assembly.links.session.checksum = false;
   node_.assembly.learner.first_exchange = ExchangeId{session.value};
   ++lives_;
   life_ = std::make_unique<Life>(node_, world_, port_, *this);
-  if (saved_) {
+  if (healed_) life_->links.StopFaults();
+  if (saved_ && !bugs().checkpoint_forgotten) {
     const Status restored = life_->learner.Restore(*saved_);
     COVEY_CHECK(restored.has_value(), index_);
   }
   saved_at_ = world_.scheduler.now();
+  if (world_.options.probe != nullptr) {
+    world_.options.probe->Begins(index_, saved_at_, life_->learner, saved_ ? &*saved_ : nullptr);
+  }
   if (world_.dialler != nullptr) world_.dialler->NodeUp(index_);
   PlanCrash();
   Follow(life_->learner.Start(world_.scheduler.now()));
@@ -53,6 +61,10 @@ void VirtualNode::BeginLife() {
 void VirtualNode::EndLife() {
   if (batch_) world_.crew.Wait(*batch_);
   batch_.reset();
+  if (world_.options.probe != nullptr) {
+    world_.options.probe->Ends(index_, world_.scheduler.now(), life_->learner);
+  }
+  taken_.reset();
   if (world_.dialler != nullptr) world_.dialler->NodeDown(index_);
   world_.network.CloseAll(index_);
   paused_ = false;
@@ -92,7 +104,7 @@ void VirtualNode::PlanCrash() {
 }
 
 void VirtualNode::Crash() {
-  if (!life_) return;
+  if (!life_ || healed_) return;
   EndLife();
   ++past_.crashes;
   world_.scheduler.After(node_.config.faults.nodes.down_for, [this] {
@@ -113,6 +125,7 @@ void VirtualNode::Leave() {
 void VirtualNode::PlanPause() {
   const config::NodeFaults& faults = node_.config.faults.nodes;
   world_.scheduler.After(Exponential(pauses_, faults.pause_every), [this, &faults] {
+    if (healed_) return;
     const Duration length = Exponential(pauses_, faults.pause_for);
     if (life_) {
       paused_ = true;
@@ -124,6 +137,11 @@ void VirtualNode::PlanPause() {
       PlanPause();
     });
   });
+}
+
+void VirtualNode::Heal() {
+  healed_ = true;
+  if (life_) life_->links.StopFaults();
 }
 
 // Time has passed that the links did not see: what has arrived meanwhile is handled before their

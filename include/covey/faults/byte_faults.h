@@ -35,6 +35,8 @@ class ByteFaults final : public transport::Transport {
   transport::SendResult Send(transport::LinkId link, ByteView header, ByteView body) override;
   void Close(transport::LinkId link) override { inner_.Close(link); }
 
+  // From now on nothing is injected.
+  void Stop() { settings_ = Settings{}; }
   const ByteCounters& counters() const { return counters_; }
 
  private:

@@ -33,6 +33,8 @@ class MessageFaults {
   MessageFaults(const Settings& settings, std::uint64_t node_seed, std::uint32_t node);
 
   Fate Decide(consensus::MessageKind kind);
+  // From now on nothing is injected.
+  void Stop() { settings_ = Settings{}; }
   const MessageCounters& counters() const { return counters_; }
 
  private:

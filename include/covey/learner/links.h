@@ -116,7 +116,11 @@ class Links final : public transport::Sink, private session::Host {
   // Says BYE on every link and closes them, without events.
   void Goodbye();
 
+  // From now on no fault is injected; messages that are delayed still wait.
+  void StopFaults();
+
   LinkCounters counters() const;
+  std::uint64_t answered_busy() const { return counters_.busy; }
   std::vector<PeerInfo> peers() const;  // in key order, those without a key last
   std::size_t reachable() const;
 

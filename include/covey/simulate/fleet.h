@@ -16,6 +16,7 @@
 #include "covey/learner/links.h"
 #include "covey/learner/scoreboard.h"
 #include "covey/setup/assemble.h"
+#include "covey/simulate/probe.h"
 #include "covey/tensor/flat_vector.h"
 
 namespace covey::simulate {
@@ -26,6 +27,10 @@ struct FleetOptions {
   std::size_t max_events = 2'000'000'000;  // ends a run that would never end
   std::size_t threads = 1;                 // of this run, the caller's included; bits are the same
   Duration spread_every{};                 // how often on_spread is told; 0: never
+  Duration heal_at{};                      // from then on nothing is injected any more; 0: never
+  Duration give_up_at{};                   // ends a run whose nodes are not done by then; 0: never
+  Probe* probe = nullptr;                  // outlives the run; requires one thread
+  PlantedBugs bugs{};                      // for tests of the checkers
 };
 
 // What a node is at a moment of the run, for progress displays.
@@ -69,7 +74,8 @@ struct FleetObserver {
 // node, from its own. Runs the fleet until every node is done. Nodes with M = 0 are never
 // connected: controls are fleets too. Several runs may go on at once, each on a thread of its own.
 // Errors: kData, kNoInput from the data sets; kNoInput, kData, kConfig from a topology or
-// partition; kSoftware when a loss becomes non-finite (says node and batch).
+// partition; kSoftware when a loss becomes non-finite (says node and batch), and, `where` being
+// "simulation", when nodes never get done.
 Result<FleetResult> RunFleet(const std::vector<config::NodeConfig>& nodes,
                              const FleetOptions& options, const FleetObserver& observer);
 

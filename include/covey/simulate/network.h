@@ -69,6 +69,8 @@ class VirtualNetwork {
   // A node that stands still takes nothing; what arrives waits.
   void Stop(std::uint32_t node);
   void Resume(std::uint32_t node);
+  // From now on delays are the mean and nothing clogs.
+  void Heal();
 
   const Paths& paths() const { return paths_; }
   // Brings the paths to the present time; what they held up flows where they are open again.
