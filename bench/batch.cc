@@ -13,22 +13,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "covey/base/random.h"
+#include "covey/command_line/command.h"
 #include "covey/gradient/pace.h"
 #include "covey/gradient/workers.h"
 #include "covey/optim/optimizer.h"
 #include "covey/tensor/flush_denormals.h"
 #include "covey/tensor/kernels.h"
 #include "covey/tensor/small_mlp.h"
+#include "json_object.h"
 
 namespace {
 
@@ -142,8 +142,38 @@ double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-nlohmann::json Measure(const Options& options, const std::string& optimizer,
-                       const std::string& numerics, std::size_t threads) {
+struct Row {
+  std::string optimizer;
+  std::string numerics;
+  std::size_t threads = 1;
+  double wall = 0;  // million connections a second
+  double best = 0;
+  double cpu = 0;
+  double loss = 0;
+
+  void Print() const {
+    std::printf("%-12s %-8s %zu thread%s  wall %7.0f (best %7.0f)  cpu %7.0f  loss %.6f\n",
+                optimizer.c_str(), numerics.c_str(), threads, threads == 1 ? " " : "s", wall, best,
+                cpu, loss);
+    std::fflush(stdout);
+  }
+
+  std::string Json() const {
+    return covey::bench::JsonObject()
+        .Add("optimizer", optimizer)
+        .Add("numerics", numerics)
+        .Add("threads", threads)
+        .Add("level", tensor::KernelLevel())
+        .Add("million_connections_per_second", wall)
+        .Add("best", best)
+        .Add("by_cpu_time", cpu)
+        .Add("loss", loss)
+        .Text();
+  }
+};
+
+Row Measure(const Options& options, const std::string& optimizer, const std::string& numerics,
+            std::size_t threads) {
   Workers workers(threads);
   Training training(options, optimizer,
                     numerics == "portable" ? tensor::Numerics::kPortable : tensor::Numerics::kFast,
@@ -154,24 +184,13 @@ nlohmann::json Measure(const Options& options, const std::string& optimizer,
     wall.push_back(rate.wall / 1e6);
     cpu.push_back(rate.cpu / 1e6);
   }
-  return {{"optimizer", optimizer},
-          {"numerics", numerics},
-          {"threads", threads},
-          {"level", tensor::KernelLevel()},
-          {"million_connections_per_second", Median(wall)},
-          {"best", *std::max_element(wall.begin(), wall.end())},
-          {"by_cpu_time", Median(cpu)},
-          {"loss", training.loss()}};
-}
-
-void Print(const nlohmann::json& row) {
-  std::printf("%-12s %-8s %zu thread%s  wall %7.0f (best %7.0f)  cpu %7.0f  loss %.6f\n",
-              row["optimizer"].get<std::string>().c_str(),
-              row["numerics"].get<std::string>().c_str(), row["threads"].get<std::size_t>(),
-              row["threads"].get<std::size_t>() == 1 ? " " : "s",
-              row["million_connections_per_second"].get<double>(), row["best"].get<double>(),
-              row["by_cpu_time"].get<double>(), row["loss"].get<double>());
-  std::fflush(stdout);
+  return {.optimizer = optimizer,
+          .numerics = numerics,
+          .threads = threads,
+          .wall = Median(wall),
+          .best = *std::max_element(wall.begin(), wall.end()),
+          .cpu = Median(cpu),
+          .loss = training.loss()};
 }
 
 // One process that never rests, ended by its id.
@@ -194,7 +213,7 @@ class BusyProcess {
 };
 
 // Turns of one second each, so that whatever else happens on the machine meets all three alike.
-nlohmann::json BesideABusyProcess(const Options& options) {
+void BesideABusyProcess(const Options& options) {
   const std::size_t threads = *std::max_element(options.threads.begin(), options.threads.end());
   Training training(options, options.optimizers.front(), tensor::Numerics::kFast, threads);
   Workers workers(threads);
@@ -219,58 +238,62 @@ nlohmann::json BesideABusyProcess(const Options& options) {
     for (const double rate : rates) sum += rate;
     return sum / static_cast<double>(rates.size());
   };
-  return {{"threads", threads},
-          {"all", mean(all)},
-          {"one", mean(one)},
-          {"chosen", mean(choice)},
-          {"chosen_to_one", mean(choice) / mean(one)}};
+  const double ratio = mean(choice) / mean(one);
+  if (options.json) {
+    const std::string row = covey::bench::JsonObject()
+                                .Add("threads", threads)
+                                .Add("all", mean(all))
+                                .Add("one", mean(one))
+                                .Add("chosen", mean(choice))
+                                .Add("chosen_to_one", ratio)
+                                .Text();
+    std::printf("[%s]\n", row.c_str());
+  } else {
+    std::printf("beside a busy process: all %.0f  one %.0f  chosen %.0f = %.2f of one\n", mean(all),
+                mean(one), mean(choice), ratio);
+  }
 }
 
-int Run(const Options& options) {
-  nlohmann::json rows = nlohmann::json::array();
-  if (options.busy) {
-    rows.push_back(BesideABusyProcess(options));
-    if (!options.json) {
-      const auto& row = rows.front();
-      std::printf("beside a busy process: all %.0f  one %.0f  chosen %.0f = %.2f of one\n",
-                  row["all"].get<double>(), row["one"].get<double>(), row["chosen"].get<double>(),
-                  row["chosen_to_one"].get<double>());
-    }
-  } else {
-    for (const std::string& optimizer : options.optimizers) {
-      for (const std::string& numerics : options.numerics) {
-        for (const std::size_t threads : options.threads) {
-          rows.push_back(Measure(options, optimizer, numerics, threads));
-          if (!options.json) Print(rows.back());
-        }
+void Compare(const Options& options) {
+  std::string report;
+  for (const std::string& optimizer : options.optimizers) {
+    for (const std::string& numerics : options.numerics) {
+      for (const std::size_t threads : options.threads) {
+        const Row row = Measure(options, optimizer, numerics, threads);
+        report += (report.empty() ? "[" : ",\n ") + row.Json();
+        if (!options.json) row.Print();
       }
     }
   }
-  if (options.json) std::printf("%s\n", rows.dump(2).c_str());
-  return 0;
+  if (options.json) std::printf("%s]\n", report.c_str());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Full-batch training of a small net");
-  app.add_option("--net", options.net, "inputs, units of each layer")->expected(2, 9);
-  app.add_option("--samples", options.samples)->check(CLI::Range(1, 10'000'000));
-  app.add_option("--threads", options.threads)->check(CLI::Range(1, 256));
-  app.add_option("--numerics", options.numerics)->check(CLI::IsMember({"fast", "portable"}));
-  app.add_option("--optimizer", options.optimizers,
-                 "rprop_minus, rprop_plus, irprop_minus, irprop_plus, backprop");
-  app.add_option("--level", options.level, "kernel level");
-  const auto* seconds = app.add_option("--seconds", options.seconds, "of a window, or of --busy");
-  app.add_option("--windows", options.windows)->check(CLI::Range(1, 1000));
-  app.add_flag("--busy", options.busy, "beside one busy process");
-  app.add_flag("--json", options.json);
-  CLI11_PARSE(app, argc, argv);
-  if (options.busy && seconds->count() == 0) options.seconds = 10;
+  covey::command_line::Command program("bench_batch", "Full-batch training of a small net");
+  program.Add("--net", options.net, "inputs, units of each layer").Values(2, 9);
+  program.Add("--samples", options.samples).Between(1, 10'000'000);
+  program.Add("--threads", options.threads).Between(1, 256);
+  program.Add("--numerics", options.numerics).OneOf({"fast", "portable"});
+  program.Add("--optimizer", options.optimizers,
+              "rprop_minus, rprop_plus, irprop_minus, irprop_plus, backprop");
+  program.Add("--level", options.level, "kernel level");
+  const auto seconds = program.Add("--seconds", options.seconds, "of a window, or of --busy");
+  program.Add("--windows", options.windows).Between(1, 1000);
+  program.Flag("--busy", options.busy, "beside one busy process");
+  program.Flag("--json", options.json);
+  if (const auto code = program.Parse(argc, argv)) return *code;
+  if (options.busy && !seconds.given()) options.seconds = 10;
   if (!tensor::SetKernelLevel(options.level)) {
     std::fprintf(stderr, "no such kernel level on this machine: %s\n", options.level.c_str());
     return 64;
   }
-  return Run(options);
+  if (options.busy) {
+    BesideABusyProcess(options);
+  } else {
+    Compare(options);
+  }
+  return 0;
 }

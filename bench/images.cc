@@ -7,7 +7,6 @@
 // Conv 3x3 16, pool, conv 3x3 32, pool, dense 128, dropout 0.5, dense 10; Adam 1e-3, batch 32,
 // Glorot initial weights, bytes / 255, all 50,000 samples in a new random order each epoch, as they
 // are. The bar stops the run; nothing else is chosen by the test set.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "covey/base/random.h"
+#include "covey/command_line/command.h"
 #include "covey/gradient/evaluator.h"
 #include "covey/gradient/trainer.h"
 #include "covey/tensor/kernels.h"
@@ -99,14 +99,16 @@ bool Learn(const Options& options, const Dataset& train, const Dataset& test) {
 int main(int argc, char** argv) {
   Options options;
   options.folder = DefaultFolder();
-  CLI::App app{"Test accuracy of the paper's CNN on CIFAR-10 (exit code 1: bar not reached)"};
-  app.add_option("--data", options.folder, "has the four files of scripts/fetch-data cifar-10");
-  app.add_option("--cache", options.cache, "folder for unpacked files");
-  app.add_option("--level", options.level, "kernel level; the best by default");
-  app.add_option("--epochs", options.epochs)->check(CLI::PositiveNumber);
-  app.add_option("--until", options.until, "accuracy that ends the run");
-  app.add_option("--seed", options.seed);
-  CLI11_PARSE(app, argc, argv);
+  covey::command_line::Command program(
+      "bench_images",
+      "Test accuracy of the paper's CNN on CIFAR-10 (exit code 1: bar not reached)");
+  program.Add("--data", options.folder, "has the four files of scripts/fetch-data cifar-10");
+  program.Add("--cache", options.cache, "folder for unpacked files");
+  program.Add("--level", options.level, "kernel level; the best by default");
+  program.Add("--epochs", options.epochs).Positive();
+  program.Add("--until", options.until, "accuracy that ends the run");
+  program.Add("--seed", options.seed);
+  if (const auto code = program.Parse(argc, argv)) return *code;
   if (!covey::tensor::SetKernelLevel(options.level)) {
     std::fprintf(stderr, "--level %s: not on this machine\n", options.level.c_str());
     return 64;

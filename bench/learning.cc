@@ -7,21 +7,21 @@
 // new random order each epoch. At a constant learning rate, as the loop of PyTorch does it, and
 // with a cosine schedule over the whole run, so that each length is a run of its own. Nothing is
 // chosen by the test set: it is only measured, at the end that was fixed before.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "covey/base/random.h"
+#include "covey/command_line/command.h"
 #include "covey/gradient/evaluator.h"
 #include "covey/gradient/trainer.h"
 #include "covey/tensor/kernels.h"
+#include "json_object.h"
 #include "workloads.h"
 
 namespace {
@@ -105,13 +105,15 @@ int main(int argc, char** argv) {
   std::string level;
   std::vector<std::uint64_t> seeds{1, 2, 3};
   bool json = false;
-  CLI::App app{"Test accuracy of the MLP 784-72-10 on Fashion-MNIST after 5, 10 and 20 epochs"};
-  app.add_option("--data", files.folder, "has the four files of Fashion-MNIST");
-  app.add_option("--cache", files.cache, "folder for unpacked files");
-  app.add_option("--level", level, "kernel level; the best by default");
-  app.add_option("--seeds", seeds);
-  app.add_flag("--json", json);
-  CLI11_PARSE(app, argc, argv);
+  covey::command_line::Command program(
+      "bench_learning",
+      "Test accuracy of the MLP 784-72-10 on Fashion-MNIST after 5, 10 and 20 epochs");
+  program.Add("--data", files.folder, "has the four files of Fashion-MNIST");
+  program.Add("--cache", files.cache, "folder for unpacked files");
+  program.Add("--level", level, "kernel level; the best by default");
+  program.Add("--seeds", seeds);
+  program.Flag("--json", json);
+  if (const auto code = program.Parse(argc, argv)) return *code;
   if (!covey::tensor::SetKernelLevel(level)) {
     std::fprintf(stderr, "--level %s: not on this machine\n", level.c_str());
     return 64;
@@ -127,7 +129,7 @@ int main(int argc, char** argv) {
     parts[i] = *opened;
   }
 
-  nlohmann::json report = nlohmann::json::array();
+  std::string report;
   if (!json) std::printf("%-27s %9s %9s %9s\n", "seed", "5 epochs", "10 epochs", "20 epochs");
   for (const bool cosine : {false, true}) {
     Row mean{.schedule = cosine ? "cosine" : "constant", .seed = "mean"};
@@ -135,18 +137,21 @@ int main(int argc, char** argv) {
       const Row row = Learn(parts[0], parts[1], seed, cosine);
       for (std::size_t i = 0; i < kEpochs.size(); ++i) {
         mean.accuracies[i] += row.accuracies[i] / static_cast<double>(seeds.size());
-        report.push_back({{"schedule", row.schedule},
-                          {"seed", seed},
-                          {"epochs", kEpochs[i]},
-                          {"accuracy", row.accuracies[i]},
-                          {"bar", kBar[i]}});
+        report += (report.empty() ? "[" : ",\n ") +
+                  covey::bench::JsonObject()
+                      .Add("schedule", row.schedule)
+                      .Add("seed", seed)
+                      .Add("epochs", static_cast<std::size_t>(kEpochs[i]))
+                      .Add("accuracy", row.accuracies[i])
+                      .Add("bar", kBar[i])
+                      .Text();
       }
       if (!json) Print(row);
     }
     if (!json) Print(mean);
   }
   if (json) {
-    std::printf("%s\n", report.dump(2).c_str());
+    std::printf("%s]\n", report.c_str());
     return 0;
   }
   Print({.schedule = "PyTorch", .seed = "mean of 5", .accuracies = kTorch});

@@ -7,22 +7,22 @@
 // FILE: UTF-8; the figures of docs/benchmarks.md are of `scripts/fetch-data tfjs-text`. The model
 // trains on random windows of the first fifteen sixteenths of the text and is measured on 2,048
 // random ones of the rest. Chance is the logarithm of the number of different characters.
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "covey/base/random.h"
+#include "covey/command_line/command.h"
 #include "covey/data/text.h"
 #include "covey/gradient/evaluator.h"
 #include "covey/gradient/trainer.h"
 #include "covey/tensor/kernels.h"
+#include "json_object.h"
 #include "workloads.h"
 
 namespace {
@@ -88,12 +88,14 @@ int Run(const Options& options) {
     const Learned learned = Learn(options, text->windows, seed);
     const auto number = static_cast<unsigned long long>(seed);
     if (options.json) {
-      const nlohmann::json line = {{"seed", seed},
-                                   {"batches", options.batches},
-                                   {"nats", learned.nats},
-                                   {"chance", chance},
-                                   {"cpu_milliseconds_per_batch", learned.milliseconds}};
-      std::printf("%s\n", line.dump().c_str());
+      const std::string line = covey::bench::JsonObject()
+                                   .Add("seed", seed)
+                                   .Add("batches", options.batches)
+                                   .Add("nats", learned.nats)
+                                   .Add("chance", chance)
+                                   .Add("cpu_milliseconds_per_batch", learned.milliseconds)
+                                   .Text();
+      std::printf("%s\n", line.c_str());
     } else {
       std::printf("seed %llu: %.3f nats after %zu batches of %zu (chance %.3f), %.2f CPU ms each\n",
                   number, learned.nats, options.batches, options.batch, chance,
@@ -107,16 +109,16 @@ int Run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app{"Learning of text by a 2 x 50 LSTM"};
-  app.add_option("file", options.file, "a text in UTF-8")->required();
-  app.add_option("--seeds", options.seeds);
-  app.add_option("--batches", options.batches)->check(CLI::PositiveNumber);
-  app.add_option("--batch", options.batch)->check(CLI::PositiveNumber);
-  app.add_option("--rate", options.rate, "learning rate")->check(CLI::PositiveNumber);
-  app.add_option("--level", options.level, "kernel level; the best by default");
-  app.add_option("--numerics", options.numerics)->check(CLI::IsMember({"fast", "portable"}));
-  app.add_flag("--json", options.json);
-  CLI11_PARSE(app, argc, argv);
+  covey::command_line::Command program("bench_text", "Learning of text by a 2 x 50 LSTM");
+  program.Add("file", options.file, "a text in UTF-8").Required();
+  program.Add("--seeds", options.seeds);
+  program.Add("--batches", options.batches).Positive();
+  program.Add("--batch", options.batch).Positive();
+  program.Add("--rate", options.rate, "learning rate").Positive();
+  program.Add("--level", options.level, "kernel level; the best by default");
+  program.Add("--numerics", options.numerics).OneOf({"fast", "portable"});
+  program.Flag("--json", options.json);
+  if (const auto code = program.Parse(argc, argv)) return *code;
   if (!covey::tensor::SetKernelLevel(options.level)) {
     std::fprintf(stderr, "--level %s: not on this machine\n", options.level.c_str());
     return 64;

@@ -9,23 +9,23 @@
 //
 // Compare figures only within one run of a quiet machine. Where it is not quiet, the rate by CPU
 // time says more about the program and less about its neighbours.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "covey/base/random.h"
+#include "covey/command_line/command.h"
 #include "covey/gradient/trainer.h"
 #include "covey/gradient/workers.h"
 #include "covey/tensor/kernels.h"
+#include "json_object.h"
 #include "workloads.h"
 
 namespace {
@@ -104,11 +104,13 @@ void Serve(Session& session, double seconds) {
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
     const Window window = session.Train(seconds);
-    const nlohmann::json answer = {{"samples", window.samples},
-                                   {"seconds", window.seconds},
-                                   {"cpu_seconds", window.cpu_seconds},
-                                   {"loss", window.loss}};
-    std::printf("%s\n", answer.dump().c_str());
+    const std::string answer = covey::bench::JsonObject()
+                                   .Add("samples", window.samples)
+                                   .Add("seconds", window.seconds)
+                                   .Add("cpu_seconds", window.cpu_seconds)
+                                   .Add("loss", window.loss)
+                                   .Text();
+    std::printf("%s\n", answer.c_str());
     std::fflush(stdout);
   }
 }
@@ -137,18 +139,20 @@ void Report(const Options& options, const Workload& workload, const std::vector<
   const double connections = rate * static_cast<double>(Connections(workload.spec)) / 1e6;
   const std::string level(covey::tensor::KernelLevel());
   if (options.json) {
-    const nlohmann::json line = {{"workload", options.workload},
-                                 {"batch", workload.batch},
-                                 {"threads", options.threads},
-                                 {"numerics", options.numerics},
-                                 {"level", level},
-                                 {"samples_per_second", rate},
-                                 {"samples_per_second_best", rates.back()},
-                                 {"samples_per_cpu_second", cpu_rates[cpu_rates.size() / 2]},
-                                 {"milliseconds_per_batch", milliseconds},
-                                 {"million_connections_per_second", connections},
-                                 {"loss", windows.back().loss}};
-    std::printf("%s\n", line.dump().c_str());
+    const std::string line = covey::bench::JsonObject()
+                                 .Add("workload", options.workload)
+                                 .Add("batch", workload.batch)
+                                 .Add("threads", options.threads)
+                                 .Add("numerics", options.numerics)
+                                 .Add("level", level)
+                                 .Add("samples_per_second", rate)
+                                 .Add("samples_per_second_best", rates.back())
+                                 .Add("samples_per_cpu_second", cpu_rates[cpu_rates.size() / 2])
+                                 .Add("milliseconds_per_batch", milliseconds)
+                                 .Add("million_connections_per_second", connections)
+                                 .Add("loss", windows.back().loss)
+                                 .Text();
+    std::printf("%s\n", line.c_str());
     return;
   }
   std::printf(
@@ -159,34 +163,29 @@ void Report(const Options& options, const Workload& workload, const std::vector<
       windows.back().loss);
 }
 
-void Declare(CLI::App& app, Options& options) {
-  const std::vector<std::string> names(covey::bench::kWorkloads.begin(),
-                                       covey::bench::kWorkloads.end());
-  app.add_option("--workload", options.workload)->check(CLI::IsMember(names));
-  app.add_option("--batch", options.batch, "samples of a step; the workload's own by default");
-  app.add_option("--threads", options.threads)->check(CLI::Range(1, 64));
-  app.add_option("--numerics", options.numerics)->check(CLI::IsMember({"fast", "portable"}));
-  app.add_option("--level", options.level, "kernel level; the best by default");
-  app.add_option("--data", options.files.folder, "folder of Fashion-MNIST");
-  app.add_option("--cache", options.files.cache, "folder for unpacked files");
-  app.add_flag("--synthetic", options.synthetic, "random bytes instead of Fashion-MNIST");
-  app.add_option("--seconds", options.seconds, "length of a window")->check(CLI::PositiveNumber);
-  app.add_option("--windows", options.windows)->check(CLI::PositiveNumber);
-  app.add_flag("--json", options.json);
-  app.add_flag("--serve", options.serve, "a window for each line of standard input");
+void Declare(covey::command_line::Command& program, Options& options) {
+  program.Add("--workload", options.workload)
+      .OneOf({covey::bench::kWorkloads.begin(), covey::bench::kWorkloads.end()});
+  program.Add("--batch", options.batch, "samples of a step; the workload's own by default");
+  program.Add("--threads", options.threads).Between(1, 64);
+  program.Add("--numerics", options.numerics).OneOf({"fast", "portable"});
+  program.Add("--level", options.level, "kernel level; the best by default");
+  program.Add("--data", options.files.folder, "folder of Fashion-MNIST");
+  program.Add("--cache", options.files.cache, "folder for unpacked files");
+  program.Flag("--synthetic", options.synthetic, "random bytes instead of Fashion-MNIST");
+  program.Add("--seconds", options.seconds, "length of a window").Positive();
+  program.Add("--windows", options.windows).Positive();
+  program.Flag("--json", options.json);
+  program.Flag("--serve", options.serve, "a window for each line of standard input");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app{"Training speed of one node"};
-  Declare(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? 0 : 64;
-  }
+  covey::command_line::Command program("bench_train", "Training speed of one node");
+  Declare(program, options);
+  if (const auto code = program.Parse(argc, argv)) return *code;
   if (!covey::tensor::SetKernelLevel(options.level)) {
     std::fprintf(stderr, "--level %s: not on this machine\n", options.level.c_str());
     return 64;

@@ -12,7 +12,7 @@
 #include "covey/api/version.h"
 #include "covey/base/result.h"
 #include "covey/base/time.h"
-#include "covey/command_line/parse.h"
+#include "covey/command_line/command.h"
 #include "covey/config/load.h"
 #include "covey/config/paths.h"
 #include "model_text.h"
@@ -82,7 +82,7 @@ Status ShowStatus(const Options& options) {
   return {};
 }
 
-Status Command(const Options& options, api::Command command) {
+Status Steer(const Options& options, api::Command command) {
   const auto place = Find(options);
   if (!place) return tl::unexpected(place.error());
   auto client = Connect(*place);
@@ -130,14 +130,14 @@ Status DescribeModel(const Options& options) {
   return {};
 }
 
-CLI::App& Add(CLI::App& app, const char* name, const char* help, Options& options) {
-  CLI::App& command = *app.add_subcommand(name, help);
-  auto* socket = command.add_option("--socket", options.socket, "API socket of the daemon");
-  command.add_option("--config", options.config, "The daemon's configuration file, to find it")
-      ->excludes(socket);
-  command.add_option("--timeout", options.timeout, "How long to wait for an answer")
-      ->capture_default_str();
-  command.add_flag("--json", options.json, "Print JSON");
+command_line::Command& Add(command_line::Command& program, const char* name, const char* help,
+                           Options& options) {
+  command_line::Command& command = program.Sub(name, help);
+  const auto socket = command.Add("--socket", options.socket, "API socket of the daemon");
+  command.Add("--config", options.config, "The daemon's configuration file, to find it")
+      .Excludes(socket);
+  command.Add("--timeout", options.timeout, "How long to wait for an answer").ShowDefault();
+  command.Flag("--json", options.json, "Print JSON");
   return command;
 }
 
@@ -152,38 +152,37 @@ int Report(const Error& error) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Shows and steers the Covey daemon of this machine; describes models.", "covey");
-  app.set_version_flag("--version", [] { return api::VersionLine("covey"); });
-  app.require_subcommand(1);
+  using command_line::Command;
+  Command program("covey", "Shows and steers the Covey daemon of this machine; describes models.");
+  program.Version([] { return api::VersionLine("covey"); });
   Options options;
-  const CLI::App& status = Add(app, "status", "Show what the daemon is doing", options);
-  const CLI::App& pause = Add(app, "pause", "Stop training; go on answering peers", options);
-  const CLI::App& resume = Add(app, "resume", "Go on training", options);
-  const CLI::App& settle =
-      Add(app, "settle", "End training now; average with the peers, then be done", options);
-  CLI::App& leave =
-      Add(app, "leave", "Say goodbye, measure the model, write a checkpoint, end", options);
-  leave.add_flag("--no-wait", options.no_wait, "Return as soon as the daemon has agreed");
-  CLI::App& model = *app.add_subcommand("model", "Look at a model");
-  model.require_subcommand(1);
-  CLI::App& describe = *model.add_subcommand(
-      "describe", "Show layers, shapes, parameters, memory and multiply-adds of a model");
-  describe.add_option("FILE", options.file, "Node or experiment file")->required();
-  describe.add_flag("--json", options.json, "Print JSON");
-  if (const auto code = command_line::Parse(app, argc, argv)) return *code;
+  const Command& status = Add(program, "status", "Show what the daemon is doing", options);
+  const Command& pause = Add(program, "pause", "Stop training; go on answering peers", options);
+  const Command& resume = Add(program, "resume", "Go on training", options);
+  const Command& settle =
+      Add(program, "settle", "End training now; average with the peers, then be done", options);
+  Command& leave =
+      Add(program, "leave", "Say goodbye, measure the model, write a checkpoint, end", options);
+  leave.Flag("--no-wait", options.no_wait, "Return as soon as the daemon has agreed");
+  Command& model = program.Sub("model", "Look at a model");
+  Command& describe =
+      model.Sub("describe", "Show layers, shapes, parameters, memory and multiply-adds of a model");
+  describe.Add("FILE", options.file, "Node or experiment file").Required();
+  describe.Flag("--json", options.json, "Print JSON");
+  if (const auto code = program.Parse(argc, argv)) return *code;
 
   Status done;
-  if (status.parsed()) {
+  if (status.given()) {
     done = ShowStatus(options);
-  } else if (pause.parsed()) {
-    done = Command(options, api::Command::kPause);
-  } else if (resume.parsed()) {
-    done = Command(options, api::Command::kResume);
-  } else if (settle.parsed()) {
-    done = Command(options, api::Command::kSettle);
-  } else if (leave.parsed()) {
+  } else if (pause.given()) {
+    done = Steer(options, api::Command::kPause);
+  } else if (resume.given()) {
+    done = Steer(options, api::Command::kResume);
+  } else if (settle.given()) {
+    done = Steer(options, api::Command::kSettle);
+  } else if (leave.given()) {
     done = Leave(options);
-  } else if (describe.parsed()) {
+  } else if (describe.given()) {
     done = DescribeModel(options);
   }
   if (done && std::fflush(stdout) != 0) {

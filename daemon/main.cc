@@ -9,7 +9,7 @@
 #include <string>
 
 #include "covey/api/version.h"
-#include "covey/command_line/parse.h"
+#include "covey/command_line/command.h"
 #include "covey/log/log.h"
 #include "covey/node/process.h"
 #include "covey/node/signals.h"
@@ -43,16 +43,17 @@ int Run(const covey::Options& options) {
 
 int main(int argc, char** argv) {
   covey::node::TuneAllocator();
-  CLI::App app("Trains a model on this machine's data and averages it with its peers.", "coveyd");
+  covey::command_line::Command program(
+      "coveyd", "Trains a model on this machine's data and averages it with its peers.");
   covey::Options options;
-  app.set_version_flag("--version", [] { return covey::api::VersionLine("coveyd"); });
-  app.add_option("--config", options.config, "Configuration file (YAML; see configs/node.yaml)")
-      ->required();
-  app.add_flag("--check", options.check, "Check configuration and data, then exit");
-  app.add_flag("--init", options.init,
+  program.Version([] { return covey::api::VersionLine("coveyd"); });
+  program.Add("--config", options.config, "Configuration file (YAML; see configs/node.yaml)")
+      .Required();
+  program.Flag("--check", options.check, "Check configuration and data, then exit");
+  program.Flag("--init", options.init,
                "Make state directory and key if they are missing, print key=<hex>, then exit");
-  app.add_flag("--paused", options.paused, "Start paused: answer peers, train when told to resume");
-  if (const auto code = covey::command_line::Parse(app, argc, argv)) return *code;
+  program.Flag("--paused", options.paused, "Start paused: answer peers, train when told to resume");
+  if (const auto code = program.Parse(argc, argv)) return *code;
   try {
     return Run(options);
   } catch (const std::exception& error) {

@@ -1,4 +1,4 @@
-#include "covey/command_line/parse.h"
+#include "covey/command_line/command.h"
 
 #include <gtest/gtest.h>
 
@@ -7,14 +7,13 @@ namespace {
 
 class CommandLine : public ::testing::Test {
  protected:
-  CommandLine() : app_("A test.", "prog") {
-    app_.set_version_flag("--version", "prog 1");
-    app_.require_subcommand(1);
+  CommandLine() : program_("prog", "A test.") {
+    program_.Version([] { return std::string("prog 1"); });
     for (const char* name : {"status", "pause", "resume"}) {
-      CLI::App* command = app_.add_subcommand(name, "does it");
-      command->add_flag("--json", json_, "print JSON");
-      command->add_option("--socket", socket_, "where");
-      command->add_option("--timeout", timeout_, "how long");
+      Command& command = program_.Sub(name, "does it");
+      command.Flag("--json", json_, "print JSON");
+      command.Add("--socket", socket_, "where");
+      command.Add("--timeout", timeout_, "how long");
     }
   }
 
@@ -23,13 +22,13 @@ class CommandLine : public ::testing::Test {
     for (const char* argument : given) arguments.push_back(argument);
     ::testing::internal::CaptureStdout();
     ::testing::internal::CaptureStderr();
-    const auto code = Parse(app_, static_cast<int>(arguments.size()), arguments.data());
+    const auto code = program_.Parse(static_cast<int>(arguments.size()), arguments.data());
     out_ = ::testing::internal::GetCapturedStdout();
     error_ = ::testing::internal::GetCapturedStderr();
     return code;
   }
 
-  CLI::App app_;
+  Command program_;
   bool json_ = false;
   std::string socket_;
   int timeout_ = 0;
@@ -74,6 +73,16 @@ TEST_F(CommandLine, MistypedOptionIsNamedWithItsCommand) {
   EXPECT_EQ(Run({"status", "--jsn=1"}), 64);
   EXPECT_EQ(error_,
             "prog: unknown option '--jsn'; did you mean '--json'?\nTry: prog status --help\n");
+}
+
+TEST_F(CommandLine, AHiddenCommandWorksAndIsNowhereMentioned) {
+  const Command& inner = program_.Sub("inner", "for other programs").Hide();
+  EXPECT_EQ(Run({"inner"}), std::nullopt);
+  EXPECT_TRUE(inner.given());
+  EXPECT_EQ(Run({"--help"}), 0);
+  EXPECT_EQ(out_.find("inner"), std::string::npos);
+  EXPECT_EQ(Run({"innre"}), 64);
+  EXPECT_EQ(error_.find("inner"), std::string::npos);
 }
 
 TEST_F(CommandLine, MissingCommandGetsTheList) {
