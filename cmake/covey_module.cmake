@@ -1,12 +1,11 @@
-# covey_module(NAME [PORTABLE] [SEPARATE] [COLD] [USES module...] [THIRD_PARTY target...])
+# covey_module(NAME [PORTABLE] [COLD] [USES module...] [THIRD_PARTY target...])
 #
 # One module = headers in include/covey/NAME, sources and private headers in src/NAME, target
 # covey_NAME. USES is the module's row in the table of docs/architecture.md; tests/tidy reads these
 # calls and holds every include against them. PORTABLE modules compile without exceptions and RTTI.
-# SEPARATE modules compile file by file in every build (Highway compiles a kernel file once for each
-# level). COLD modules are on the path of no step, message or snapshot: -O1 is enough for them.
+# COLD modules are on the path of no step, message or snapshot: -O1 is enough for them.
 function(covey_module name)
-  cmake_parse_arguments(arg "PORTABLE;SEPARATE;COLD" "" "USES;THIRD_PARTY" ${ARGN})
+  cmake_parse_arguments(arg "PORTABLE;COLD" "" "USES;THIRD_PARTY" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
   set(target covey_${name})
   list(TRANSFORM arg_USES PREPEND covey_)
@@ -27,8 +26,5 @@ function(covey_module name)
   if(arg_COLD)
     covey_quick(${target})
   endif()
-  set_target_properties(${target} PROPERTIES COVEY_SEPARATE ${arg_SEPARATE})
-  if(NOT arg_SEPARATE)
-    covey_unite(${target})
-  endif()
+  covey_unite(${target})
 endfunction()

@@ -11,7 +11,7 @@
 namespace covey::nn {
 namespace {
 
-std::vector<LayerInfo> Inferred(const ModelSpec& spec) {
+std::vector<LayerInfo> LayersOf(const ModelSpec& spec) {
   Result<std::vector<LayerInfo>> layers = Infer(spec);
   COVEY_CHECK(layers.has_value());
   return std::move(*layers);
@@ -114,7 +114,7 @@ bool AllDense(const ModelSpec& spec) {
 
 std::size_t Features(const ModelSpec& spec) { return Volume(spec.input); }
 
-std::size_t Outputs(const ModelSpec& spec) { return Volume(Inferred(spec).back().output); }
+std::size_t Outputs(const ModelSpec& spec) { return Volume(LayersOf(spec).back().output); }
 
 bool HasLabels(const ModelSpec& spec) { return spec.loss == Loss::kSparseCategoricalCrossEntropy; }
 
@@ -130,7 +130,7 @@ std::size_t Symbols(const ModelSpec& spec) {
 
 tensor::Layout LayoutOf(const ModelSpec& spec) {
   tensor::Layout layout;
-  const std::vector<LayerInfo> layers = Inferred(spec);
+  const std::vector<LayerInfo> layers = LayersOf(spec);
   for (std::size_t l = 0; l < layers.size(); ++l) {
     std::visit(Slices{layout, layers[l]}, spec.layers[l]);
   }
@@ -141,7 +141,7 @@ std::string Describe(const ModelSpec& spec) {
   std::string text = "covey model 1\ninput";
   for (const std::size_t extent : spec.input) text += " " + std::to_string(extent);
   text += "\n" + LayoutOf(spec).Describe();
-  const std::vector<LayerInfo> layers = Inferred(spec);
+  const std::vector<LayerInfo> layers = LayersOf(spec);
   for (std::size_t l = 0; l < layers.size(); ++l) {
     const std::string settings = std::visit(Settings(), spec.layers[l]);
     if (!settings.empty()) text += layers[l].name + settings + "\n";
@@ -154,7 +154,7 @@ std::string Describe(const ModelSpec& spec) {
 Digest FingerprintOf(const ModelSpec& spec) { return Sha256::Of(Describe(spec)); }
 
 std::string Summary(const ModelSpec& spec) {
-  const std::vector<LayerInfo> layers = Inferred(spec);
+  const std::vector<LayerInfo> layers = LayersOf(spec);
   const bool mlp = AllDense(spec);
   std::string text = mlp ? "mlp " + std::to_string(Features(spec)) : "";
   for (std::size_t l = 0; l < layers.size(); ++l) {

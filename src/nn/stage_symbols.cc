@@ -11,7 +11,7 @@ namespace covey::nn {
 namespace {
 
 // Samples of a part of the look-up.
-constexpr std::size_t kPartSamples = 32;
+constexpr std::size_t kSymbolSamples = 32;
 
 class SymbolStage : public Stage {
  protected:
@@ -33,9 +33,9 @@ class SymbolStage : public Stage {
   template <class Run>
   void ForParts(const ForwardPass& pass, const Run& run) {
     tensor::ReadSymbols(pass.rows, Shape(pass.batch), symbols_.data());
-    pass.tasks->Run((pass.batch + kPartSamples - 1) / kPartSamples, [&](std::size_t part) {
-      const std::size_t first = part * kPartSamples;
-      run(Shape(std::min(kPartSamples, pass.batch - first)),
+    pass.tasks->Run((pass.batch + kSymbolSamples - 1) / kSymbolSamples, [&](std::size_t part) {
+      const std::size_t first = part * kSymbolSamples;
+      run(Shape(std::min(kSymbolSamples, pass.batch - first)),
           symbols_.data() + first * shape_.length, pass.output + first * shape_.stride);
     });
   }

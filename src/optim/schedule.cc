@@ -9,7 +9,7 @@
 namespace covey::optim {
 namespace {
 
-Status Wrong(std::string_view field, const std::string& got, std::string_view wanted) {
+Status WrongSchedule(std::string_view field, const std::string& got, std::string_view wanted) {
   return Fail(ErrorCode::kConfig, "train.schedule." + std::string(field), "got " + got,
               "wanted " + std::string(wanted));
 }
@@ -47,17 +47,17 @@ Status Validate(const Schedule& schedule) {
     case Schedule::Kind::kConstant:
       break;
     case Schedule::Kind::kStep:
-      if (schedule.every == 0) return Wrong("every", "0", "the batches between two drops");
+      if (schedule.every == 0) return WrongSchedule("every", "0", "the batches between two drops");
       if (!(schedule.drop > 0 && schedule.drop <= 1)) {
-        return Wrong("drop", std::to_string(schedule.drop), "a number above 0, at most 1");
+        return WrongSchedule("drop", std::to_string(schedule.drop), "a number above 0, at most 1");
       }
       break;
     case Schedule::Kind::kCosine:
       if (schedule.length == 0) {
-        return Wrong("length", "0", "the batches from the end of the warm-up to the floor");
+        return WrongSchedule("length", "0", "the batches from the end of the warm-up to the floor");
       }
       if (!(schedule.floor >= 0 && schedule.floor < 1)) {
-        return Wrong("floor", std::to_string(schedule.floor), "a number in [0, 1)");
+        return WrongSchedule("floor", std::to_string(schedule.floor), "a number in [0, 1)");
       }
       break;
   }

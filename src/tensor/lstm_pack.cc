@@ -10,14 +10,14 @@ namespace covey::tensor {
 namespace {
 
 // Columns of a matrix that is transposed block by block, so that each cache line is used up.
-constexpr std::size_t kBlock = 16;
+constexpr std::size_t kTransposeBlock = 16;
 
 // Calls body(row, column, count) for runs of `count` columns of a row that stand side by side.
 template <class Body>
 void ForRuns(const PanelMatrix& matrix, std::size_t columns, const Body& body) {
-  for (std::size_t first = 0; first < columns; first += kBlock) {
+  for (std::size_t first = 0; first < columns; first += kTransposeBlock) {
     for (std::size_t row = 0; row < matrix.rows; ++row) {
-      body(row, first, std::min(kBlock, columns - first));
+      body(row, first, std::min(kTransposeBlock, columns - first));
     }
   }
 }
@@ -71,8 +71,8 @@ void LstmPack(const LstmShape& shape, const LstmWeights& weights, float* packed)
   }
   std::memcpy(packed + layout.packed_bias, weights.bias, gates * sizeof(float));
   if (layout.table == 0) return;
-  for (std::size_t first = 0; first < gates; first += kBlock) {
-    const std::size_t count = std::min(kBlock, gates - first);
+  for (std::size_t first = 0; first < gates; first += kTransposeBlock) {
+    const std::size_t count = std::min(kTransposeBlock, gates - first);
     for (std::size_t symbol = 0; symbol < shape.inputs; ++symbol) {
       float* run = packed + layout.packed_table + symbol * layout.gates + first;
       for (std::size_t j = 0; j < count; ++j) {
@@ -100,10 +100,10 @@ void LstmGradient(const LstmShape& shape, float* gradients, std::size_t distance
                    out.data() + recurrent);
   std::memcpy(out.data() + bias, gradients + layout.gradient_bias, gates * sizeof(float));
   if (layout.table == 0) return;
-  for (std::size_t first = 0; first < gates; first += kBlock) {
+  for (std::size_t first = 0; first < gates; first += kTransposeBlock) {
     for (std::size_t symbol = 0; symbol < shape.inputs; ++symbol) {
       const float* run = table + symbol * layout.gates + first;
-      for (std::size_t j = 0; j < std::min(kBlock, gates - first); ++j) {
+      for (std::size_t j = 0; j < std::min(kTransposeBlock, gates - first); ++j) {
         out[(first + j) * shape.inputs + symbol] = run[j];
       }
     }

@@ -138,7 +138,7 @@ struct ConvOracle {
   }
 };
 
-inline constexpr std::size_t kSamples = 3;
+inline constexpr std::size_t kConvSamples = 3;
 
 inline FlatVector Random(std::size_t size, Stream& stream) {
   FlatVector vector(size);
@@ -152,21 +152,21 @@ struct ConvFixture {
         in_stride(SampleStride(shape.features())),
         out_stride(SampleStride(outputs)),
         stream(9, static_cast<std::uint32_t>(shape.features() + shape.filters), Purpose::kTest),
-        images(Random(kSamples * in_stride, stream)),
+        images(Random(kConvSamples * in_stride, stream)),
         weights(Random(shape.weights(), stream)),
         bias(Random(shape.filters, stream)),
-        delta(Random(kSamples * out_stride, stream)),
+        delta(Random(kConvSamples * out_stride, stream)),
         packed(PackedConvSize(shape)),
         scratch(ConvScratchSize(shape)),
-        output(kSamples * out_stride),
-        choice(kSamples * out_stride, 77),
+        output(kConvSamples * out_stride),
+        choice(kConvSamples * out_stride, 77),
         sums(2 * ConvGradientSize(shape)),
-        input_gradient(kSamples * in_stride),
+        input_gradient(kConvSamples * in_stride),
         weight_gradient(shape.weights()),
         bias_gradient(shape.filters),
         expected_weights(shape.weights()),
         expected_bias(shape.filters),
-        expected_input(kSamples * in_stride),
+        expected_input(kConvSamples * in_stride),
         oracle{shape, weights.data(), bias.data()} {
     // What a kernel leaves in its scratch must not matter.
     for (float& value : scratch.view()) value = std::numeric_limits<float>::quiet_NaN();
@@ -185,7 +185,7 @@ struct ConvFixture {
     for (std::size_t f = 0; f < shape.filters; ++f) {
       ASSERT_NEAR(static_cast<double>(bias_gradient[f]), expected_bias[f], kTolerance) << f;
     }
-    for (std::size_t i = 0; i < kSamples * in_stride; ++i) {
+    for (std::size_t i = 0; i < kConvSamples * in_stride; ++i) {
       ASSERT_NEAR(static_cast<double>(input_gradient[i]), expected_input[i], kTolerance) << i;
     }
   }
@@ -212,22 +212,22 @@ struct ConvFixture {
 };
 
 inline void RunGeneral(Numerics numerics, Epilogue epilogue, ConvFixture& f) {
-  ConvForward(numerics, f.shape, f.Input(0, kSamples), f.packed.data(), f.bias.data(), epilogue,
+  ConvForward(numerics, f.shape, f.Input(0, kConvSamples), f.packed.data(), f.bias.data(), epilogue,
               f.scratch.data(), f.output.data());
   // Two parts: the sums of one sample, and of the others.
   ConvBackward(numerics, f.shape, f.Input(0, 1), f.packed.data(), f.delta.data(), f.scratch.data(),
                f.sums.data(), f.input_gradient.data());
-  ConvBackward(numerics, f.shape, f.Input(1, kSamples - 1), f.packed.data(),
+  ConvBackward(numerics, f.shape, f.Input(1, kConvSamples - 1), f.packed.data(),
                f.delta.data() + f.out_stride, f.scratch.data(),
                f.sums.data() + ConvGradientSize(f.shape), f.input_gradient.data() + f.in_stride);
 }
 
 inline void RunPooled(Numerics numerics, ConvFixture& f) {
-  ConvPoolForward(numerics, f.shape, f.Input(0, kSamples), f.packed.data(), f.bias.data(),
+  ConvPoolForward(numerics, f.shape, f.Input(0, kConvSamples), f.packed.data(), f.bias.data(),
                   f.scratch.data(), f.output.data(), f.choice.data());
   ConvPoolBackward(numerics, f.shape, f.Input(0, 1), f.packed.data(), f.delta.data(),
                    f.choice.data(), f.scratch.data(), f.sums.data(), f.input_gradient.data());
-  ConvPoolBackward(numerics, f.shape, f.Input(1, kSamples - 1), f.packed.data(),
+  ConvPoolBackward(numerics, f.shape, f.Input(1, kConvSamples - 1), f.packed.data(),
                    f.delta.data() + f.out_stride, f.choice.data() + f.out_stride, f.scratch.data(),
                    f.sums.data() + ConvGradientSize(f.shape),
                    f.input_gradient.data() + f.in_stride);

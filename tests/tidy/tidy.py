@@ -10,6 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import groups
 import modules
 import reach
 import text
@@ -28,6 +29,7 @@ RULES = {
     "tokens": [tokens],
     "sizes": [text.check_sizes],
     "words": [text.check_words],
+    "groups": [groups.check_hidden],
     "reach": [reach.check_dead, reach.check_corpora, reach.check_pragma,
               reach.check_own_header_first],
 }

@@ -242,6 +242,27 @@ class Reach(Sample):
                         "first include")
 
 
+class Groups(Sample):
+    HEADER = ("#pragma once\nnamespace covey::nn {\ninline constexpr int kSize = 1;\n"
+              "struct Step {\n};\nint Half(int x) { return x / 2; }\n}\n")
+    SOURCE = "namespace covey::nn {\nnamespace {\n%s\n}  // namespace\nint x;\n}\n"
+
+    def test_helper_that_hides_a_name_of_the_module(self):
+        self.write("src/nn/c.h", self.HEADER)
+        self.write("src/nn/e.cc", self.SOURCE % "constexpr int kOwnSize = 2;\nint Own() {}")
+        for code, name in [("constexpr int kSize = 2;", "kSize"), ("struct Step {};", "Step"),
+                           ("using Step = int;", "Step"), ("int Half(int) {}", "Half")]:
+            self.assert_bad("groups", "src/nn/d.cc", self.SOURCE % code, f"{name} hides")
+            (self.root / "src/nn/d.cc").unlink()
+
+    def test_what_no_file_of_the_group_can_see(self):
+        self.write("src/nn/c.h", self.HEADER)
+        self.write("src/node/d.cc", self.SOURCE % "constexpr int kSize = 2;")
+        own = self.SOURCE.replace("covey::nn", "covey::node") % "constexpr int kSize = 2;"
+        self.write("src/node/e.cc", own)
+        self.assertEqual(self.run_rule("groups"), [])
+
+
 class Tools(Sample):
     def test_header_that_does_not_stand_alone(self):
         compiler = shutil.which("c++") or shutil.which("clang++-14")

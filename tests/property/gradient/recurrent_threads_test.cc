@@ -8,7 +8,7 @@
 #include "covey/nn/network.h"
 #include "support/drawn_model.h"
 
-namespace covey::gradient {
+namespace covey::gradient::recurrent_threads_test {
 namespace {
 
 struct Trained {
@@ -61,4 +61,4 @@ TEST(RecurrentThreads, TwoAndSevenThreadsGiveTheBitsOfOne) {
 }
 
 }  // namespace
-}  // namespace covey::gradient
+}  // namespace covey::gradient::recurrent_threads_test

@@ -12,7 +12,7 @@
 #include "covey/tensor/small_mlp.h"
 #include "support/levels.h"
 
-namespace covey::gradient {
+namespace covey::gradient::rprop_learning_test {
 namespace {
 
 using optim::Settings;
@@ -84,4 +84,4 @@ TEST(Learning, BatchBackPropagationGetsThereToo) {
 }
 
 }  // namespace
-}  // namespace covey::gradient
+}  // namespace covey::gradient::rprop_learning_test

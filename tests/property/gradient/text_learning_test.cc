@@ -14,7 +14,7 @@
 #include "covey/gradient/evaluator.h"
 #include "covey/gradient/trainer.h"
 
-namespace covey::gradient {
+namespace covey::gradient::text_learning_test {
 namespace {
 
 constexpr std::size_t kBatch = 128;
@@ -85,4 +85,4 @@ TEST(TextLearning, ARepeatedSentenceIsLearned) {
 }
 
 }  // namespace
-}  // namespace covey::gradient
+}  // namespace covey::gradient::text_learning_test

@@ -13,7 +13,7 @@
 #include "covey/nn/reference.h"
 #include "support/drawn_model.h"
 
-namespace covey::nn {
+namespace covey::nn::gradient_check_test {
 namespace {
 
 using test::DrawnModel;
@@ -224,4 +224,4 @@ TEST(GradientCheck, SeesAKink) {
 }
 
 }  // namespace
-}  // namespace covey::nn
+}  // namespace covey::nn::gradient_check_test

@@ -14,7 +14,7 @@
 #include "support/drawn_model.h"
 #include "support/levels.h"
 
-namespace covey::nn {
+namespace covey::nn::image_network_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -186,4 +186,4 @@ TEST(ImageNetworkProperty, EvaluationDropsNothing) {
 }
 
 }  // namespace
-}  // namespace covey::nn
+}  // namespace covey::nn::image_network_test

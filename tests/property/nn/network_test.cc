@@ -10,7 +10,7 @@
 #include "covey/nn/reference.h"
 #include "support/levels.h"
 
-namespace covey::nn {
+namespace covey::nn::network_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -159,4 +159,4 @@ TEST(NetworkProperty, LevelsAgree) {
 }
 
 }  // namespace
-}  // namespace covey::nn
+}  // namespace covey::nn::network_test

@@ -14,7 +14,7 @@
 #include "support/levels.h"
 #include "support/network_run.h"
 
-namespace covey::nn {
+namespace covey::nn::random_network_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -242,4 +242,4 @@ TEST(RandomNetworkProperty, ThreadsDoNotChangeBits) {
 }
 
 }  // namespace
-}  // namespace covey::nn
+}  // namespace covey::nn::random_network_test

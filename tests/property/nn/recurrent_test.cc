@@ -11,7 +11,7 @@
 #include "support/drawn_model.h"
 #include "support/levels.h"
 
-namespace covey::nn {
+namespace covey::nn::recurrent_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -143,4 +143,4 @@ TEST(RecurrentDeathTest, ASymbolOutsideTheAlphabetStopsTheProgram) {
 }
 
 }  // namespace
-}  // namespace covey::nn
+}  // namespace covey::nn::recurrent_test

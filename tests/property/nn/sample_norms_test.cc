@@ -12,7 +12,7 @@
 #include "support/levels.h"
 #include "support/network_run.h"
 
-namespace covey::nn {
+namespace covey::nn::sample_norms_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -179,4 +179,4 @@ TEST(SampleNormsProperty, RowsOfBytesAndIntegers) {
 }
 
 }  // namespace
-}  // namespace covey::nn
+}  // namespace covey::nn::sample_norms_test

@@ -13,7 +13,7 @@
 #include "support/levels.h"
 #include "support/network_run.h"
 
-namespace covey::nn {
+namespace covey::nn::steady_test {
 namespace {
 
 using test::DrawnBatch;
@@ -122,4 +122,4 @@ TEST(SteadyNetwork, OnlySamplesOfTheLastBatchCount) {
 }
 
 }  // namespace
-}  // namespace covey::nn
+}  // namespace covey::nn::steady_test

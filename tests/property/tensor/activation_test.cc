@@ -14,7 +14,7 @@
 #include "covey/tensor/flat_vector.h"
 #include "support/levels.h"
 
-namespace covey::tensor {
+namespace covey::tensor::activation_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -245,4 +245,4 @@ TEST(SoftmaxProperty, NanPasses) {
 }
 
 }  // namespace
-}  // namespace covey::tensor
+}  // namespace covey::tensor::activation_test

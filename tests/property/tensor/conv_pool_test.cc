@@ -11,13 +11,13 @@
 #include "support/conv.h"
 #include "support/levels.h"
 
-namespace covey::tensor {
+namespace covey::tensor::conv_pool_test {
 namespace {
 
 using test::AtEveryLevel;
 using Fixture = test::ConvFixture;
 using test::ConvShapes;
-using test::kSamples;
+using test::kConvSamples;
 using test::kTolerance;
 using test::NameOf;
 using test::RunPooled;
@@ -52,7 +52,7 @@ TEST(ConvPoolProperty, EqualsOracle) {
         SCOPED_TRACE(NameOf(shape));
         Fixture f(shape, shape.pooled());
         RunPooled(numerics, f);
-        for (std::size_t n = 0; n < kSamples; ++n) {
+        for (std::size_t n = 0; n < kConvSamples; ++n) {
           const float* image = f.images.data() + n * f.in_stride;
           std::size_t at = n * f.out_stride;
           for (std::size_t py = 0; py < shape.pooled_height(); ++py) {
@@ -151,4 +151,4 @@ TEST(ConvPoolProperty, OfEqualValuesTheFirstPasses) {
 }
 
 }  // namespace
-}  // namespace covey::tensor
+}  // namespace covey::tensor::conv_pool_test

@@ -11,13 +11,13 @@
 #include "support/conv.h"
 #include "support/levels.h"
 
-namespace covey::tensor {
+namespace covey::tensor::conv_test {
 namespace {
 
 using test::AtEveryLevel;
 using Fixture = test::ConvFixture;
 using test::ConvShapes;
-using test::kSamples;
+using test::kConvSamples;
 using test::kTolerance;
 using test::NameOf;
 using test::RunGeneral;
@@ -30,7 +30,7 @@ TEST(ConvProperty, EqualsOracle) {
           SCOPED_TRACE(NameOf(shape));
           Fixture f(shape, shape.outputs());
           RunGeneral(numerics, epilogue, f);
-          for (std::size_t n = 0; n < kSamples; ++n) {
+          for (std::size_t n = 0; n < kConvSamples; ++n) {
             const float* image = f.images.data() + n * f.in_stride;
             std::size_t at = n * f.out_stride;
             for (std::size_t y = 0; y < shape.out_height(); ++y) {
@@ -111,4 +111,4 @@ TEST(ConvProperty, PaddingSameAsInKeras) {
 }
 
 }  // namespace
-}  // namespace covey::tensor
+}  // namespace covey::tensor::conv_test

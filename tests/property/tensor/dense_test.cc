@@ -14,7 +14,7 @@
 #include "support/dense_case.h"
 #include "support/levels.h"
 
-namespace covey::tensor {
+namespace covey::tensor::dense_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -304,4 +304,4 @@ TEST(DenseProperty, PortableNumericsEqualPlainLoopsBitForBit) {
 }
 
 }  // namespace
-}  // namespace covey::tensor
+}  // namespace covey::tensor::dense_test

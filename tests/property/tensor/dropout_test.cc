@@ -10,7 +10,7 @@
 
 #include "support/levels.h"
 
-namespace covey::tensor {
+namespace covey::tensor::dropout_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -104,4 +104,4 @@ TEST(DropoutProperty, SameMaskAtEveryLevelAndForEachLayout) {
 }
 
 }  // namespace
-}  // namespace covey::tensor
+}  // namespace covey::tensor::dropout_test

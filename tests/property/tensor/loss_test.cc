@@ -14,7 +14,7 @@
 #include "covey/tensor/flat_vector.h"
 #include "support/levels.h"
 
-namespace covey::tensor {
+namespace covey::tensor::loss_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -292,4 +292,4 @@ TEST(LossDeathTest, HuberWantsAPositiveDelta) {
 }
 
 }  // namespace
-}  // namespace covey::tensor
+}  // namespace covey::tensor::loss_test

@@ -12,7 +12,7 @@
 #include "support/levels.h"
 #include "support/plain_lstm.h"
 
-namespace covey::tensor {
+namespace covey::tensor::lstm_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -339,4 +339,4 @@ TEST(LstmDeathTest, ASymbolOutsideTheAlphabetStopsTheProgram) {
 }
 
 }  // namespace
-}  // namespace covey::tensor
+}  // namespace covey::tensor::lstm_test

@@ -12,7 +12,7 @@
 #include "covey/tensor/conv.h"
 #include "support/levels.h"
 
-namespace covey::tensor {
+namespace covey::tensor::norm_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -178,4 +178,4 @@ TEST(NormProperty, GradientMayReplaceDelta) {
 }
 
 }  // namespace
-}  // namespace covey::tensor
+}  // namespace covey::tensor::norm_test

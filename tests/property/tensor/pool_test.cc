@@ -12,7 +12,7 @@
 #include "covey/tensor/conv.h"
 #include "support/levels.h"
 
-namespace covey::tensor {
+namespace covey::tensor::pool_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -191,4 +191,4 @@ TEST(PoolProperty, NaNPasses) {
 }
 
 }  // namespace
-}  // namespace covey::tensor
+}  // namespace covey::tensor::pool_test

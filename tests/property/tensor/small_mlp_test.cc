@@ -14,7 +14,7 @@
 #include "support/levels.h"
 #include "support/scrambled_tasks.h"
 
-namespace covey::tensor {
+namespace covey::tensor::small_mlp_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -384,4 +384,4 @@ TEST(SmallMlpDeathTest, WhatDoesNotFitIsAProgrammerError) {
 }
 
 }  // namespace
-}  // namespace covey::tensor
+}  // namespace covey::tensor::small_mlp_test

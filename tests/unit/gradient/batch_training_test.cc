@@ -14,7 +14,7 @@
 #include "support/levels.h"
 #include "support/scrambled_tasks.h"
 
-namespace covey::gradient {
+namespace covey::gradient::batch_training_test {
 namespace {
 
 using data::Dataset;
@@ -223,4 +223,4 @@ TEST(BatchTrainingDeathTest, MismatchesAreProgrammerErrors) {
 }
 
 }  // namespace
-}  // namespace covey::gradient
+}  // namespace covey::gradient::batch_training_test

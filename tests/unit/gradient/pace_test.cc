@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstddef>
 
-namespace covey::gradient {
+namespace covey::gradient::pace_test {
 namespace {
 
 using std::chrono::microseconds;
@@ -90,4 +90,4 @@ TEST(Pace, LongStepsAreJudgedToo) {
 }
 
 }  // namespace
-}  // namespace covey::gradient
+}  // namespace covey::gradient::pace_test

@@ -14,7 +14,7 @@
 #include "support/count_allocations.h"
 #include "support/levels.h"
 
-namespace covey::gradient {
+namespace covey::gradient::trainer_test {
 namespace {
 
 using data::Dataset;
@@ -293,4 +293,4 @@ TEST(TrainerDeathTest, MismatchesAreProgrammerErrors) {
 }
 
 }  // namespace
-}  // namespace covey::gradient
+}  // namespace covey::gradient::trainer_test

@@ -11,7 +11,7 @@
 #include "covey/tensor/flush_denormals.h"
 #include "covey/tensor/small_mlp.h"
 
-namespace covey::gradient {
+namespace covey::gradient::workers_test {
 namespace {
 
 TEST(Workers, RunEveryPartOnce) {
@@ -118,4 +118,4 @@ TEST(Workers, GiveTheSameBitsAsOneThread) {
 }
 
 }  // namespace
-}  // namespace covey::gradient
+}  // namespace covey::gradient::workers_test

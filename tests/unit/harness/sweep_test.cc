@@ -55,12 +55,12 @@ TEST(SweepReport, CsvAndJsonHoldEveryPoint) {
   const std::string csv = SweepCsv(MadeUpSweep());
   EXPECT_THAT(csv, HasSubstr("experiment.partition.rate,consensus.sends,seeds,accuracy,"));
   EXPECT_THAT(csv, HasSubstr("\n10%,2,2,0.820000,0.014142,"));
-  const auto json = nlohmann::json::parse(SweepJson(MadeUpSweep()));
-  EXPECT_EQ(json["schema"], "covey.sweep/1");
-  ASSERT_EQ(json["points"].size(), 4u);
-  EXPECT_EQ(json["points"][3]["set"]["consensus.sends"], "2");
-  EXPECT_EQ(json["points"][3]["accuracy"]["seeds"], 2);
-  EXPECT_EQ(json["points"][0]["bytes_sent_per_node"], 1e6);
+  const auto report = nlohmann::json::parse(SweepJson(MadeUpSweep()));
+  EXPECT_EQ(report["schema"], "covey.sweep/1");
+  ASSERT_EQ(report["points"].size(), 4u);
+  EXPECT_EQ(report["points"][3]["set"]["consensus.sends"], "2");
+  EXPECT_EQ(report["points"][3]["accuracy"]["seeds"], 2);
+  EXPECT_EQ(report["points"][0]["bytes_sent_per_node"], 1e6);
 }
 
 TEST(SweepReport, ThePageDrawsOverTheFirstKeyWithNumbersAndAgainstBytes) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace covey::nn {
+namespace covey::nn::model_test {
 namespace {
 
 ModelSpec Mlp() {
@@ -145,4 +145,4 @@ TEST(Initialise, IsAFunctionOfTheStream) {
 }
 
 }  // namespace
-}  // namespace covey::nn
+}  // namespace covey::nn::model_test

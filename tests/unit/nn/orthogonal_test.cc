@@ -6,7 +6,7 @@
 
 #include "covey/nn/model.h"
 
-namespace covey::nn {
+namespace covey::nn::orthogonal_test {
 namespace {
 
 // Greatest deviation of the products of two rows from 0, of a row with itself from 1.
@@ -67,4 +67,4 @@ TEST(InitialiseLstm, RecurrentGatesAreOrthogonalAndTheForgetGateStartsOpen) {
 }
 
 }  // namespace
-}  // namespace covey::nn
+}  // namespace covey::nn::orthogonal_test

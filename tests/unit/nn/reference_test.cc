@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace covey::nn {
+namespace covey::nn::reference_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -184,4 +184,4 @@ TEST(Reference, DropoutMultipliesByItsFactors) {
 }
 
 }  // namespace
-}  // namespace covey::nn
+}  // namespace covey::nn::reference_test

@@ -9,7 +9,7 @@
 
 #include "covey/nn/model.h"
 
-namespace covey::nn {
+namespace covey::nn::shapes_test {
 namespace {
 
 constexpr std::size_t kHuge = std::numeric_limits<std::size_t>::max();
@@ -248,4 +248,4 @@ TEST(Shapes, ValuesAndParametersAreLimitedWithoutOverflow) {
 }
 
 }  // namespace
-}  // namespace covey::nn
+}  // namespace covey::nn::shapes_test

@@ -8,7 +8,7 @@
 #include "covey/base/random.h"
 #include "support/levels.h"
 
-namespace covey::optim {
+namespace covey::optim::optimizer_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -152,4 +152,4 @@ TEST(Optimizer, StateRoundTrips) {
 }
 
 }  // namespace
-}  // namespace covey::optim
+}  // namespace covey::optim::optimizer_test

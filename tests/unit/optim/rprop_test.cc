@@ -12,7 +12,7 @@
 #include "covey/optim/optimizer.h"
 #include "support/levels.h"
 
-namespace covey::optim {
+namespace covey::optim::rprop_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -170,4 +170,4 @@ TEST(Rprop, WeightDecayEntersTheSign) {
 }
 
 }  // namespace
-}  // namespace covey::optim
+}  // namespace covey::optim::rprop_test

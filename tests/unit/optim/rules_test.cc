@@ -11,7 +11,7 @@
 #include "covey/optim/optimizer.h"
 #include "support/levels.h"
 
-namespace covey::optim {
+namespace covey::optim::rules_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -257,4 +257,4 @@ TEST(ApplyUpdateDeathTest, RangeBeyondTheVectorIsAProgrammerError) {
 }
 
 }  // namespace
-}  // namespace covey::optim
+}  // namespace covey::optim::rules_test

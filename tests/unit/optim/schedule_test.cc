@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-namespace covey::optim {
+namespace covey::optim::schedule_test {
 namespace {
 
 using Kind = Schedule::Kind;
@@ -74,4 +74,4 @@ TEST(Schedule, BadFieldsAreNamed) {
 }
 
 }  // namespace
-}  // namespace covey::optim
+}  // namespace covey::optim::schedule_test

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-namespace covey::optim {
+namespace covey::optim::settings_test {
 namespace {
 
 using Kind = Settings::Kind;
@@ -102,4 +102,4 @@ TEST(Settings, ResilientPropagationIsChecked) {
 }
 
 }  // namespace
-}  // namespace covey::optim
+}  // namespace covey::optim::settings_test

@@ -9,7 +9,7 @@
 #include "covey/base/random.h"
 #include "support/levels.h"
 
-namespace covey::tensor {
+namespace covey::tensor::codec_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -111,4 +111,4 @@ TEST(CodecDeathTest, WrongSizesAndAlignmentAreProgrammerErrors) {
 }
 
 }  // namespace
-}  // namespace covey::tensor
+}  // namespace covey::tensor::codec_test

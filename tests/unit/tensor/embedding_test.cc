@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace covey::tensor {
+namespace covey::tensor::embedding_test {
 namespace {
 
 constexpr SymbolShape kShape{.samples = 2, .length = 2, .symbols = 3, .size = 2, .stride = 5};
@@ -61,4 +61,4 @@ TEST(Embedding, WritesOneHotVectors) {
 }
 
 }  // namespace
-}  // namespace covey::tensor
+}  // namespace covey::tensor::embedding_test

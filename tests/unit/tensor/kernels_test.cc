@@ -10,7 +10,7 @@
 #include "covey/base/random.h"
 #include "support/levels.h"
 
-namespace covey::tensor {
+namespace covey::tensor::kernels_test {
 namespace {
 
 using test::AtEveryLevel;
@@ -105,4 +105,4 @@ TEST(AllFinite, TakesEverythingBelowTheLimit) {
 }
 
 }  // namespace
-}  // namespace covey::tensor
+}  // namespace covey::tensor::kernels_test

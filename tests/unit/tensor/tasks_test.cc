@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace covey::tensor {
+namespace covey::tensor::tasks_test {
 namespace {
 
 TEST(SerialTasks, RunEachPartOnceInOrderAsWorkerZero) {
@@ -37,4 +37,4 @@ TEST(Task, ABodyMayLeaveTheWorkerOutAndTasksMayBePassedOn) {
 }
 
 }  // namespace
-}  // namespace covey::tensor
+}  // namespace covey::tensor::tasks_test
