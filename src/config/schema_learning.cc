@@ -141,6 +141,10 @@ void VisitOptimizer(Visitor& v, optim::Settings& o) {
   v.Scalar({"decay", "rmsprop: decay of the mean square"}, Real(o.decay, kBelowOne));
   v.Scalar({"beta", "quasi_global: local momentum"}, Real(o.beta, kBelowOne));
   v.Scalar({"mu", "quasi_global: decay of the displacement between rounds"}, Real(o.mu, kBelowOne));
+  v.Scalar({"mixing_limit",
+            "quasi_global: mixing counts in it up to so many times what training moved; 0: not at "
+            "all, 1000000: always in full"},
+           Real(o.mixing_limit, {.low = 0, .high = 1e6}));
   v.Scalar({"blend", "backprop: share of this gradient in a step; the rest is the last one's"},
            Real(o.blend, {.low = 0.5, .high = 1, .above = true}));
   VisitResilient(v, o);

@@ -33,7 +33,7 @@ Learner::Learner(const Settings& settings, data::Dataset train, data::Indices sh
                settings.tasks),
       core_(settings.consensus, Stream(settings.seed, settings.node, Purpose::kPeers),
             settings.first_exchange) {
-  trainer_.optimizer().Mixed(x_.view());  // the reference of the first round's displacement
+  trainer_.optimizer().EndRound(x_.view());  // the first one starts here
 }
 
 Status Learner::Restore(const Saved& saved) {
@@ -89,12 +89,17 @@ Next Learner::Handle(Time now, const consensus::Event& event) {
 Next Learner::OnMail(Time now) {
   COVEY_CHECK(next_.kind == Next::Kind::kWait, next_.batches);
   actions_.clear();
-  while (next_.kind == Next::Kind::kWait) {
-    const std::optional<consensus::Message> message = host_.Take();
-    if (!message) break;
+  std::optional<consensus::Message> message = host_.Take();
+  if (!message) return next_;
+  optim::Optimizer& optimizer = trainer_.optimizer();
+  optimizer.BeginMixing(x_.view());
+  while (message) {
     Apply(now, *message, actions_);
     Run(now, actions_);
+    if (next_.kind != Next::Kind::kWait) break;
+    message = host_.Take();
   }
+  optimizer.EndMixing(x_.view());
   return next_;
 }
 
@@ -133,8 +138,8 @@ Next Learner::Run(Time now, std::vector<consensus::Action>& actions) {
     } else if (const auto* wait = std::get_if<consensus::Wait>(&action)) {
       next_ = Next{Next::Kind::kWait, 0, wait->until};
     } else if (const auto* drain = std::get_if<consensus::Drain>(&action)) {
-      while (const auto message = host_.Take()) Apply(now, *message, actions);
-      if (drain->ends_round) trainer_.optimizer().Mixed(x_.view());
+      Drain(now, actions);
+      if (drain->ends_round) trainer_.optimizer().EndRound(x_.view());
       core_.Handle(now, consensus::Drained{}, actions);
     } else if (const auto* weights = std::get_if<consensus::SendWeights>(&action)) {
       SendWeights(*weights);
@@ -148,6 +153,14 @@ Next Learner::Run(Time now, std::vector<consensus::Action>& actions) {
   }
   actions.clear();
   return next_;
+}
+
+void Learner::Drain(Time now, std::vector<consensus::Action>& actions) {
+  std::optional<consensus::Message> message = host_.Take();
+  if (!message) return;
+  trainer_.optimizer().BeginMixing(x_.view());
+  for (; message; message = host_.Take()) Apply(now, *message, actions);
+  trainer_.optimizer().EndMixing(x_.view());
 }
 
 void Learner::Apply(Time now, const consensus::Message& message,

@@ -17,9 +17,8 @@ using tensor::UpdateKind;
 
 // Places in the small vector of quasi-global momentum ("round") ...
 constexpr std::size_t kSteps = 0;
-constexpr std::size_t kLastLength = 1;
-constexpr std::size_t kHasReference = 2;
-constexpr std::size_t kRoundSize = 3;
+constexpr std::size_t kHasReference = 1;
+constexpr std::size_t kRoundSize = 2;
 // ... and of irprop_plus ("last_loss").
 constexpr std::size_t kLoss = 0;
 constexpr std::size_t kHasLoss = 1;
@@ -65,6 +64,7 @@ Optimizer::Optimizer(const Settings& settings, std::size_t size, tensor::Numeric
   const Slots slots = SlotsOf(settings);
   if (!slots.first.empty()) first_ = FlatVector(size);
   if (!slots.second.empty()) second_ = FlatVector(size);
+  if (settings.kind == Kind::kQuasiGlobal) mixed_ = FlatVector(size);
   if (!slots.small.empty()) small_ = FlatVector(slots.small_size);
   if (IsResilient(settings.kind)) {
     std::fill(second_.view().begin(), second_.view().end(), settings.step_initial);
@@ -183,24 +183,43 @@ void Optimizer::ResilientStep(tensor::VectorView x, tensor::ConstVectorView grad
   tensor::ApplySignUpdate(rule, gradient, x, numerics_);
 }
 
-void Optimizer::Mixed(tensor::ConstVectorView x) {
+void Optimizer::BeginMixing(tensor::ConstVectorView x) {
   if (settings_.kind != Kind::kQuasiGlobal) return;
   COVEY_CHECK(x.size() == size_, x.size(), size_);
-  if (small_[kSteps] > 0) small_[kLastLength] = small_[kSteps];
+  tensor::Axpy(-1, x, mixed_.view());
+}
+
+void Optimizer::EndMixing(tensor::ConstVectorView x) {
+  if (settings_.kind != Kind::kQuasiGlobal) return;
+  COVEY_CHECK(x.size() == size_, x.size(), size_);
+  tensor::Axpy(1, x, mixed_.view());
+}
+
+void Optimizer::EndRound(tensor::ConstVectorView x) {
+  if (settings_.kind != Kind::kQuasiGlobal) return;
+  COVEY_CHECK(x.size() == size_, x.size(), size_);
+  const float steps = small_[kSteps];
   small_[kSteps] = 0;
+  float take = 0;
+  float counts = 0;
+  if (small_[kHasReference] != 0 && steps > 0) {
+    // From here on x_ref is where x would be had it started there and only been mixed.
+    tensor::Axpy(1, mixed_.view(), second_.view());
+    const double local = std::sqrt(tensor::SquaredDistance(second_.view(), x));
+    const double mixed = std::sqrt(tensor::SquaredNorm(mixed_.view()));
+    const double most = static_cast<double>(settings_.mixing_limit) * local;
+    counts = mixed <= most ? 1.0f : static_cast<float>(most / mixed);
+    take = (1 - settings_.mu) / (settings_.learning_rate * steps);
+  }
+  small_[kHasReference] = 1;
+  const float keep = settings_.mu;
+  float* m_hat = first_.data();
   float* reference = second_.data();
-  if (small_[kHasReference] != 0) {
-    const float length = small_[kLastLength] > 0 ? small_[kLastLength] : 1;
-    const float keep = settings_.mu;
-    const float take = (1 - settings_.mu) / (settings_.learning_rate * length);
-    float* m_hat = first_.data();
-    for (std::size_t i = 0; i < size_; ++i) {
-      m_hat[i] = keep * m_hat[i] + take * (reference[i] - x[i]);
-      reference[i] = x[i];
-    }
-  } else if (!x.empty()) {
-    std::memcpy(reference, x.data(), x.size_bytes());
-    small_[kHasReference] = 1;
+  for (std::size_t i = 0; i < size_; ++i) {
+    const float moved = reference[i] - x[i] - counts * mixed_[i];
+    m_hat[i] = keep * m_hat[i] + take * moved;
+    reference[i] = x[i];
+    mixed_[i] = 0;
   }
 }
 
@@ -212,6 +231,7 @@ std::vector<NamedState> Optimizer::state() {
   };
   add(slots.first, first_);
   add(slots.second, second_);
+  if (mixed_.size() > 0) add("mixed", mixed_);
   add(slots.small, small_);
   return state;
 }

@@ -80,6 +80,9 @@ Status ValidateKind(const Settings& settings) {
     case Kind::kQuasiGlobal:
       if (!Within(settings.beta, 0, 1)) return Outside("beta", settings.beta, kFactor);
       if (!Within(settings.mu, 0, 1)) return Outside("mu", settings.mu, kFactor);
+      if (!(settings.mixing_limit >= 0 && settings.mixing_limit <= 1e6f)) {
+        return Outside("mixing_limit", settings.mixing_limit, "in [0, 1000000]");
+      }
       return {};
     case Kind::kBackprop:
       if (!(settings.blend > 0.5f && settings.blend <= 1)) {

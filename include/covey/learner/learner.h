@@ -116,6 +116,7 @@ class Learner {
 
  private:
   Next Run(Time now, std::vector<consensus::Action>& actions);
+  void Drain(Time now, std::vector<consensus::Action>& actions);
   void Apply(Time now, const consensus::Message& message, std::vector<consensus::Action>& actions);
   void SendWeights(const consensus::SendWeights& send);
   void SendDeltas(const consensus::SendDeltas& send);

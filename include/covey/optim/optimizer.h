@@ -32,24 +32,24 @@ struct NamedState {
 //   rmsprop:      s <- decay s + (1 - decay) g^2;  x <- x - lr g / sqrt(s + epsilon)
 //                 with momentum: v <- momentum v - lr g / sqrt(s + epsilon);  x <- x + v
 //   quasi_global: m <- beta m_hat + g;  x <- x - lr m
-//                 and once a round, after mixing, h local steps after the last time:
-//                 d <- (x_ref - x) / (lr h);  m_hat <- mu m_hat + (1 - mu) d;  x_ref <- x
+//                 and once a round, in which h local steps moved x by L and mixing moved it by X:
+//                 c <- min(1, mixing_limit |L| / |X|);  d <- -(L + c X) / (lr h)
+//                 m_hat <- mu m_hat + (1 - mu) d
 //   backprop:     x <- x - lr (blend g + (1 - blend) p);  p <- g      (p = 0 before the first step)
 //   rprop_*, irprop_*: tensor::SignRule, every step size at first step_initial. Where the gradient
 //                 turns: rprop_minus moves on, rprop_plus takes the last move back, irprop_minus
 //                 forgets the gradient, irprop_plus takes the move back if the loss has risen and
 //                 forgets the gradient.
-// A round of quasi_global without a local step (h = 0) counts as long as the last one that had any
-// (one step before the first): its displacement enters m_hat at the scale of an ordinary round, and
-// where nothing moves, m_hat fades. Under a schedule h counts each step by its factor.
+// A round of quasi_global without a local step lets m_hat fade (d = 0). Under a schedule h counts
+// each step by its factor.
 //
 // Which can be fused into gradient kernels: all but the Rprop family, and none with clipping by
 // norm or value: those need the whole gradient first. See fused().
 //
 // Requires: valid settings.
-// Cost: BeginStep O(log t) (quasi-global, first time: one copy of x); Step and Mixed one pass (Step
-// with clipping by norm: two over the gradient); memory of slots: sgd 0 or 1, adam 2, rmsprop 1 or
-// 2, quasi-global 2, backprop 1, Rprop 2 times the model.
+// Cost: BeginStep O(log t) (quasi-global, first time: one copy of x); Step one pass (with clipping
+// by norm: two over the gradient), BeginMixing and EndMixing one, EndRound four; memory of slots:
+// sgd 0 or 1, adam 2, rmsprop 1 or 2, quasi-global 3, backprop 1, Rprop 2 times the model.
 // Thread: none; the caller serialises.
 // Determinism: numerics kPortable: the same bits on every machine.
 // Source: Kingma & Ba 2015, end of section 2, in the form of Keras; Loshchilov & Hutter 2019,
@@ -58,7 +58,9 @@ struct NamedState {
 // "Empirical evaluation of the improved Rprop learning algorithms", section 2. Where we differ:
 // Keras adds epsilon to the root (the "epsilon hat" of the paper); RMSprop has epsilon inside the
 // root, as TensorFlow.js; quasi-global momentum follows the node's own x through asynchronous
-// exchanges, not a synchronous gossip step.
+// exchanges, not a synchronous gossip step, and counts mixing only up to mixing_limit times what
+// training moved. Without the limit mixing is amplified: a displacement X comes back as momentum
+// and adds up to beta / (1 - beta) times X, which late answers turn into a growing oscillation.
 class Optimizer {
  public:
   Optimizer(const Settings& settings, std::size_t size,
@@ -76,18 +78,19 @@ class Optimizer {
   // Requires: x.size() == gradient.size() == size.
   void Step(tensor::VectorView x, tensor::ConstVectorView gradient, double loss);
 
-  // Hook of the consensus round: called once at the end of each round, after the FIFO was drained.
-  // Only quasi-global momentum does anything. It takes x after mixing alone: the displacement
-  // counts from the node's own x at the last call, so a copy from before the mixing would be
-  // model-sized memory that nothing reads.
-  void Mixed(tensor::ConstVectorView x);
+  // Hooks of the consensus: received messages are about to move x; they have moved it; a round is
+  // over. Only quasi-global momentum does anything. Requires: x.size() == size; BeginMixing and
+  // EndMixing in turns.
+  void BeginMixing(tensor::ConstVectorView x);
+  void EndMixing(tensor::ConstVectorView x);
+  void EndRound(tensor::ConstVectorView x);
 
   const Settings& settings() const { return settings_; }
   std::uint64_t steps() const { return steps_; }
 
   // Checkpoints: everything but the step counter, by name: "velocity"; "m", "v"; "mean_square";
-  // "m_hat", "x_ref", "round"; "gradient"; "step", "last_loss". Restoring writes into the views and
-  // then calls RestoreSteps; what follows has the same bits as without the interruption.
+  // "m_hat", "x_ref", "mixed", "round"; "gradient"; "step", "last_loss". Restoring writes into the
+  // views and then calls RestoreSteps; what follows has the same bits as without the interruption.
   std::vector<NamedState> state();
   void RestoreSteps(std::uint64_t steps) { steps_ = steps; }
 
@@ -103,10 +106,11 @@ class Optimizer {
   tensor::Numerics numerics_;
   std::uint64_t steps_ = 0;
   tensor::FlatVector first_;   // velocity, m, m_hat or the previous gradient
-  tensor::FlatVector second_;  // v, mean square, x_ref or the step sizes
-  // Quasi-global: {local steps since the last Mixed, length of the last round with steps, x_ref is
-  // set (0 or 1)}. irprop_plus: {last loss, it is set (0 or 1)}. Floats, so that they travel with
-  // the other state; steps are exact up to 2^24 in a round.
+  tensor::FlatVector second_;  // v, mean square, step sizes, or x_ref: x at the end of a round
+  tensor::FlatVector mixed_;   // quasi-global: X of this round; while mixing, minus the x before
+  // Quasi-global: {local steps of this round, x_ref is set (0 or 1)}. irprop_plus: {last loss, it
+  // is set (0 or 1)}. Floats, so that they travel with the other state; steps are exact up to 2^24
+  // in a round.
   tensor::FlatVector small_;
 };
 

@@ -42,6 +42,7 @@ struct Settings {
   float decay = 0.9f;      // rmsprop: of the mean square; as in Keras and TensorFlow.js
   float beta = 0.9f;       // quasi_global
   float mu = 0.9f;         // quasi_global
+  float mixing_limit = 4;  // quasi_global: of mixing against training, in a round
   float blend = 0.9f;      // backprop: share of the present gradient, (0.5, 1]
   float eta_minus = 0.5f;  // resilient propagation, as published and in PyTorch and FANN
   float eta_plus = 1.2f;

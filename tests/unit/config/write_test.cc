@@ -55,8 +55,8 @@ data:
   cache: .cache
 train:
   optimizer: {kind: sgd, learning_rate: 0.1, momentum: 0.7, beta1: 0.1, beta2: 0.2, epsilon: 0.3,
-    beta: 0.4, mu: 0.6, weight_decay: 0.01, nesterov: true, decay: 0.8, blend: 0.75,
-    eta_minus: 0.4, eta_plus: 1.3, step_initial: 0.2, step_min: 0.001, step_max: 20}
+    beta: 0.4, mu: 0.6, mixing_limit: 3, weight_decay: 0.01, nesterov: true, decay: 0.8,
+    blend: 0.75, eta_minus: 0.4, eta_plus: 1.3, step_initial: 0.2, step_min: 0.001, step_max: 20}
   schedule: {kind: cosine, warmup: 10, every: 11, drop: 0.5, length: 1000, floor: 0.05}
   clip: {norm: 1.5, value: 0.25}
   until: {epochs: 0.123456789}

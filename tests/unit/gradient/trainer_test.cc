@@ -122,7 +122,7 @@ TEST(Trainer, EveryOptimizerLearns) {
       for (int epoch = 0; epoch < 12; ++epoch) {
         for (std::size_t first = 0; first < 300; first += 20) {
           ASSERT_TRUE(trainer.Step(x.view(), dataset, Rows(first, first + 20)).finite);
-          if (first % 100 == 80) trainer.optimizer().Mixed(x.view());
+          if (first % 100 == 80) trainer.optimizer().EndRound(x.view());
         }
       }
       const Evaluation after = evaluator.Run(x.view(), dataset, Rows(300, 400));
@@ -147,7 +147,7 @@ TEST(Trainer, SteadyStepAllocatesNothing) {
     for (int i = 0; i < 5; ++i) {
       trainer.Step(x.view(), dataset, rows);
       trainer.Gradient(x.view(), dataset, rows, gradient.view());
-      trainer.optimizer().Mixed(x.view());
+      trainer.optimizer().EndRound(x.view());
       evaluator.Run(x.view(), dataset, rows);
     }
     EXPECT_EQ(test::allocations, before) << optim::Name(kind);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -45,57 +46,116 @@ TEST(Optimizer, AdamTakesZeroAndTinyGradients) {
   });
 }
 
-// Lin et al. 2021, algorithm 1, recomputed scalar by scalar over rounds with steps, mixing, and
+// Recomputed scalar by scalar over rounds with steps, several drains that move x little or far, and
 // rounds without steps.
 TEST(Optimizer, QuasiGlobalFollowsItsEquationOverRounds) {
   AtEveryLevel([] {
-    const Settings settings{
-        .kind = Kind::kQuasiGlobal, .learning_rate = 0.02f, .beta = 0.9f, .mu = 0.8f};
+    const Settings settings{.kind = Kind::kQuasiGlobal,
+                            .learning_rate = 0.02f,
+                            .beta = 0.9f,
+                            .mu = 0.8f,
+                            .mixing_limit = 3};
     Optimizer optimizer(settings, kSize);
     auto x = Random(1);
-    std::vector<double> y(x.begin(), x.end()), reference = y, m_hat(kSize);
+    optimizer.EndRound(x);
+    std::vector<double> y(x.begin(), x.end()), m_hat(kSize);
     const double lr = static_cast<double>(settings.learning_rate);
     const double mu = static_cast<double>(settings.mu);
     std::uint64_t seed = 100;
-    double length = 1;  // steps of the last round that had any
-    for (const int steps : {3, 1, 0, 10, 0, 0, 2}) {
+    int limited = 0;
+    for (const int steps : {3, 1, 0, 10, 0, 0, 2, 4}) {
+      std::vector<double> local(kSize), mixed(kSize);
       for (int h = 0; h < steps; ++h) {
         const auto g = Random(++seed);
         optimizer.Step(x, g, 0);
         for (std::size_t i = 0; i < kSize; ++i) {
-          y[i] -= lr * (static_cast<double>(settings.beta) * m_hat[i] + static_cast<double>(g[i]));
+          local[i] -=
+              lr * (static_cast<double>(settings.beta) * m_hat[i] + static_cast<double>(g[i]));
         }
       }
-      if (steps > 0) length = steps;
-      const auto push = Random(++seed);  // what the peers do to x
-      for (std::size_t i = 0; i < kSize; ++i) {
-        x[i] += 0.01f * push[i];
-        y[i] += static_cast<double>(0.01f * push[i]);
+      for (const float far : {0.002f, steps % 2 == 0 ? 0.002f : 1.0f}) {
+        const auto push = Random(++seed);  // what the peers do to x
+        optimizer.BeginMixing(x);
+        for (std::size_t i = 0; i < kSize; ++i) {
+          x[i] += far * push[i];
+          mixed[i] += static_cast<double>(far * push[i]);
+        }
+        optimizer.EndMixing(x);
       }
-      optimizer.Mixed(x);
+      optimizer.EndRound(x);
+      double local_norm = 0, mixed_norm = 0;
       for (std::size_t i = 0; i < kSize; ++i) {
-        m_hat[i] = mu * m_hat[i] + (1 - mu) * (reference[i] - y[i]) / (lr * length);
-        reference[i] = y[i];
+        local_norm += local[i] * local[i];
+        mixed_norm += mixed[i] * mixed[i];
+      }
+      const double counts = std::min(1.0, 3 * std::sqrt(local_norm / mixed_norm));
+      if (steps > 0 && counts < 1) ++limited;
+      for (std::size_t i = 0; i < kSize; ++i) {
+        y[i] += local[i] + mixed[i];
+        const double d = steps == 0 ? 0 : -(local[i] + counts * mixed[i]) / (lr * steps);
+        m_hat[i] = mu * m_hat[i] + (1 - mu) * d;
       }
     }
+    EXPECT_EQ(limited, 2) << "both sides of the limit were taken";
     const auto state = optimizer.state();
-    ASSERT_EQ(state.size(), 3u);
+    ASSERT_EQ(state.size(), 4u);
     EXPECT_EQ(state[0].name, "m_hat");
     for (std::size_t i = 0; i < kSize; ++i) {
       EXPECT_NEAR(static_cast<double>(x[i]), y[i], 1e-5);
       EXPECT_NEAR(static_cast<double>(state[0].values[i]), m_hat[i], 1e-3) << i;
       EXPECT_EQ(state[1].values[i], x[i]) << "x_ref is x after mixing";
+      EXPECT_EQ(state[2].values[i], 0.0f) << "a new round has not been mixed";
     }
   });
 }
 
-TEST(Optimizer, QuasiGlobalIgnoresJumpsBeforeTheFirstStep) {
+TEST(Optimizer, QuasiGlobalIgnoresJumpsWithoutTraining) {
   Optimizer optimizer({.kind = Kind::kQuasiGlobal, .learning_rate = 0.1f}, 2);
   std::vector<float> x = {5, 5};
-  optimizer.Mixed(x);
+  optimizer.EndRound(x);
+  optimizer.BeginMixing(x);
+  x = {-7, 9};  // the copy of a peer
+  optimizer.EndMixing(x);
+  optimizer.EndRound(x);
   EXPECT_EQ(optimizer.state()[0].values[0], 0.0f);
-  optimizer.Mixed(x);
-  EXPECT_EQ(optimizer.state()[0].values[0], 0.0f) << "nothing moved";
+}
+
+// Two nodes whose training only adds noise move half the way to where the other was ten rounds ago.
+// Returns: how far they are apart at the end.
+double ApartAfterLateAnswers(float mixing_limit) {
+  constexpr int kLate = 10;
+  const Settings settings{
+      .kind = Kind::kQuasiGlobal, .learning_rate = 0.02f, .mixing_limit = mixing_limit};
+  Optimizer a(settings, kSize), b(settings, kSize);
+  auto x = Random(1), y = Random(2);
+  std::vector<std::vector<float>> sent_x, sent_y;
+  const auto mix = [](Optimizer& optimizer, std::vector<float>& own, const std::vector<float>& to) {
+    optimizer.BeginMixing(own);
+    for (std::size_t i = 0; i < kSize; ++i) own[i] += 0.5f * (to[i] - own[i]);
+    optimizer.EndMixing(own);
+  };
+  for (std::uint64_t round = 0; round < 600; ++round) {
+    sent_x.push_back(x);
+    sent_y.push_back(y);
+    a.Step(x, Random(1000 + round), 0);
+    b.Step(y, Random(5000 + round), 0);
+    if (round % kLate == 0 && round > 0) {
+      mix(a, x, sent_y[round - kLate]);
+      mix(b, y, sent_x[round - kLate]);
+    }
+    a.EndRound(x);
+    b.EndRound(y);
+  }
+  double squared = 0;
+  for (std::size_t i = 0; i < kSize; ++i) {
+    squared += static_cast<double>((x[i] - y[i]) * (x[i] - y[i]));
+  }
+  return std::sqrt(squared);
+}
+
+TEST(Optimizer, TheMixingLimitHoldsNodesTogetherWhenAnswersAreLate) {
+  EXPECT_LT(ApartAfterLateAnswers(Settings().mixing_limit), 5);
+  EXPECT_GT(ApartAfterLateAnswers(1e6f), 50);
 }
 
 TEST(Optimizer, OthersDoNothingWhenMixed) {
@@ -104,7 +164,9 @@ TEST(Optimizer, OthersDoNothingWhenMixed) {
     auto x = Random(1), y = x;
     for (std::uint64_t t = 0; t < 4; ++t) {
       a.Step(x, Random(t), 0);
-      a.Mixed(Random(50 + t));
+      a.BeginMixing(Random(50 + t));
+      a.EndMixing(Random(60 + t));
+      a.EndRound(Random(70 + t));
       b.Step(y, Random(t), 0);
     }
     EXPECT_EQ(x, y);
@@ -130,7 +192,12 @@ TEST(Optimizer, StateRoundTrips) {
     const auto run = [](Optimizer& optimizer, std::vector<float>& at, std::uint64_t from) {
       for (std::uint64_t t = from; t < from + 7; ++t) {
         optimizer.Step(at, Random(t), static_cast<double>(Random(t)[0]));
-        if (t % 3 == 0) optimizer.Mixed(at);
+        if (t % 2 == 0) {
+          optimizer.BeginMixing(at);
+          at[0] += 0.5f;
+          optimizer.EndMixing(at);
+        }
+        if (t % 3 == 0) optimizer.EndRound(at);
       }
     };
     run(a, x, 100);
