@@ -65,7 +65,7 @@ struct GradientClip {
 // Requires: that range lies within x and within the rule's vectors.
 // Cost: one pass over gradient, x and the rule's vectors.
 void ApplyUpdate(const UpdateRule& rule, std::size_t offset, ConstVectorView gradient, VectorView x,
-                 Numerics numerics = Numerics::kFast, const GradientClip& clip = {});
+                 Numerics numerics, const GradientClip& clip = {});
 
 // Resilient propagation: the sign of the gradient decides, each parameter has a step size of its
 // own. g as above, p the gradient kept from the step before:
@@ -89,6 +89,6 @@ struct SignRule {
 // Requires: gradient.size() == x.size().  Cost: one pass.
 // Determinism: the same bits at every level and with either numerics, but for the rounding of l2 x.
 void ApplySignUpdate(const SignRule& rule, ConstVectorView gradient, VectorView x,
-                     Numerics numerics = Numerics::kFast);
+                     Numerics numerics);
 
 }  // namespace covey::tensor

@@ -128,7 +128,7 @@ TEST(NetworkProperty, UpdateUsesTheWeightsOfTheForwardPass) {
     network.Gradient(drawn.x.view(), drawn.View(), gradient.view());
     tensor::FlatVector expected = drawn.x.Clone();
     const tensor::UpdateRule rule{.kind = tensor::UpdateKind::kSgd, .step = 3.0f};
-    tensor::ApplyUpdate(rule, 0, gradient.view(), expected.view());
+    tensor::ApplyUpdate(rule, 0, gradient.view(), expected.view(), spec.numerics);
     tensor::FlatVector x = drawn.x.Clone();
     network.Forward(x.view(), drawn.View());
     network.Update(x.view(), drawn.View(), rule);

@@ -122,7 +122,7 @@ TEST(RecurrentProperty, ALayersParametersAreUpdatedAfterTheWayBackThroughThem) {
       const Trained trained = Train(spec, drawn);
       tensor::FlatVector expected = drawn.x.Clone();
       const tensor::UpdateRule rule{.kind = tensor::UpdateKind::kSgd, .step = 3.0f};
-      tensor::ApplyUpdate(rule, 0, trained.gradient, expected.view());
+      tensor::ApplyUpdate(rule, 0, trained.gradient, expected.view(), spec.numerics);
       tensor::FlatVector x = drawn.x.Clone();
       const Rows rows(drawn);
       Network network(spec, 9);

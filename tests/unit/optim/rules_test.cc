@@ -219,7 +219,7 @@ TEST(Accumulate, AddsToWhatIsThere) {
     const auto before = sum;
     const auto g = Random(2);
     tensor::ApplyUpdate({.kind = tensor::UpdateKind::kAccumulate, .l2 = 3, .first = sum.data()}, 0,
-                        g, x);
+                        g, x, tensor::Numerics::kFast);
     for (std::size_t i = 0; i < kSize; ++i) EXPECT_EQ(sum[i], before[i] + g[i]);
     EXPECT_EQ(x, std::vector<float>(kSize, 7.0f));
   });
@@ -238,7 +238,7 @@ TEST(ApplyUpdate, StaysWithinItsRange) {
                              .epsilon = 1e-7f,
                              .first = m.data(),
                              .second = v.data()},
-                            offset, g, x);
+                            offset, g, x, tensor::Numerics::kFast);
         for (std::size_t i = 0; i < kSize; ++i) {
           const bool inside = i >= offset && i < offset + n;
           ASSERT_EQ(x[i] != 1.0f, inside) << offset << " " << n << " " << i;
@@ -252,8 +252,8 @@ TEST(ApplyUpdate, StaysWithinItsRange) {
 
 TEST(ApplyUpdateDeathTest, RangeBeyondTheVectorIsAProgrammerError) {
   std::vector<float> x(4), g(3);
-  EXPECT_DEATH(tensor::ApplyUpdate({}, 2, g, x), "check failed");
-  EXPECT_DEATH(tensor::ApplyUpdate({}, 5, {}, x), "check failed");
+  EXPECT_DEATH(tensor::ApplyUpdate({}, 2, g, x, tensor::Numerics::kFast), "check failed");
+  EXPECT_DEATH(tensor::ApplyUpdate({}, 5, {}, x, tensor::Numerics::kFast), "check failed");
 }
 
 }  // namespace
