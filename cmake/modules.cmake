@@ -15,7 +15,7 @@ covey_module(faults PORTABLE USES session transport)
 covey_module(gradient USES nn optim data THIRD_PARTY Threads::Threads)
 covey_module(metrics COLD USES base)
 covey_module(learner USES consensus session wire_pb gradient faults metrics)
-covey_module(store USES nn optim data consensus
+covey_module(store COLD USES nn optim data consensus
   THIRD_PARTY covey_proto nlohmann_json::nlohmann_json)
 covey_module(config COLD USES base nn optim data consensus THIRD_PARTY yaml-cpp)
 covey_module(command_line COLD USES config THIRD_PARTY CLI11::CLI11)

@@ -45,10 +45,10 @@ function(covey_unite target)
   endforeach()
 endfunction()
 
-# For code whose speed nobody notices: compiles it with less optimisation in release.
-function(covey_quick target)
+# For code whose speed nobody notices: compiles it with less optimisation in release, -O1 or -O0.
+function(covey_quick target level)
   set_target_properties(${target} PROPERTIES COVEY_QUICK ON)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${level}>)
 endfunction()
 
 # Seventy programs are linked; gold, a part of binutils, takes a third of the time of the default.

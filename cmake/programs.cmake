@@ -9,7 +9,7 @@ function(covey_program name folder)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE covey_options ${arg_USES} ${arg_THIRD_PARTY})
   covey_unite(${name})
-  covey_quick(${name})
+  covey_quick(${name} -O1)
 endfunction()
 
 covey_program(coveyd daemon USES node transport_zmq control command_line)
