@@ -10,6 +10,8 @@ namespace {
 
 // How many WEIGHTS of one peer are remembered to drop repeated ones.
 constexpr std::size_t kRemembered = 32;
+// Of how many peers: beyond that, those that are not reachable are forgotten.
+constexpr std::size_t kRememberedPeers = 1024;
 // Pending exchanges are also limited in number: the oldest are given up first.
 constexpr std::size_t kMaxPending = 4096;
 // A reply that takes more rounds than this makes the network slow: one exchange less may be in
@@ -207,10 +209,7 @@ void Node::ApplyDeltas(Time now, const Received& event, Actions& actions) {
 }
 
 bool Node::SeenBefore(const Message& message) {
-  const auto entry = seen_.find(message.peer);
-  if (entry == seen_.end())
-    return false;  // it went down since: its link gave up the exchange as well
-  std::deque<ExchangeId>& seen = entry->second;
+  std::deque<ExchangeId>& seen = seen_[message.peer];
   if (std::find(seen.begin(), seen.end(), message.exchange) != seen.end()) return true;
   seen.push_back(message.exchange);
   if (seen.size() > kRemembered) seen.pop_front();
@@ -231,7 +230,6 @@ void Node::On(Time now, const PeerUp& event, Actions& actions) {
   const auto place = std::lower_bound(peers_.begin(), peers_.end(), event.peer);
   if (place != peers_.end() && *place == event.peer) return;
   peers_.insert(place, event.peer);
-  seen_.try_emplace(event.peer);
   const bool asked = deadline_ != kNever;
   if (state_ == State::kJoining && phase_ == Phase::kWaiting && !asked) Proceed(now, actions);
 }
@@ -239,7 +237,11 @@ void Node::On(Time now, const PeerUp& event, Actions& actions) {
 void Node::On(Time, const PeerDown& event, Actions&) {
   std::erase(peers_, event.peer);
   std::erase(newcomers_, event.peer);
-  seen_.erase(event.peer);
+  // What it sent is remembered: a repetition may come over its next link.
+  if (seen_.size() <= kRememberedPeers) return;
+  std::erase_if(seen_, [this](const auto& entry) {
+    return !std::binary_search(peers_.begin(), peers_.end(), entry.first);
+  });
 }
 
 void Node::On(Time, const JoinAsked& event, Actions& actions) {

@@ -141,7 +141,11 @@ void ExactlyOnce::Sent(std::uint32_t node, Time now, const consensus::Message& m
 }
 
 void ExactlyOnce::Applied(std::uint32_t node, Time now, const consensus::Message& message) {
-  if (message.kind != MessageKind::kDeltas) return;
+  if (message.kind == MessageKind::kWeights) {
+    if (taken_[node].insert({message.peer, message.exchange}).second) return;
+    findings_.Report(node, now, "once: WEIGHTS are applied twice: " + Exchange(message.exchange));
+    return;
+  }
   if (answered_.insert({node, message.exchange}).second) return;
   findings_.Report(node, now, "once: DELTAS are applied twice: " + Exchange(message.exchange));
 }

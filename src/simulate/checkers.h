@@ -99,15 +99,17 @@ class SumInvariant final : public Checker {
   std::uint64_t turns_ = 0;
 };
 
-// An exchange begins once, and its DELTAS are applied once. (A model that comes twice, over two
-// links with an outage between them, may be applied twice: the second answer then counts as lost.)
+// An exchange begins once, its WEIGHTS move their receiver once in a life, and its DELTAS are
+// applied once.
 class ExactlyOnce final : public Checker {
  public:
   using Checker::Checker;
   void Sent(std::uint32_t node, Time now, const consensus::Message& message) override;
   void Applied(std::uint32_t node, Time now, const consensus::Message& message) override;
+  void Ends(std::uint32_t node, Time, const learner::Learner&) override { taken_.erase(node); }
 
  private:
+  std::map<std::uint32_t, std::set<std::pair<PeerKey, ExchangeId>>> taken_;  // by receiver
   std::set<std::pair<std::uint32_t, ExchangeId>> begun_;
   std::set<std::pair<std::uint32_t, ExchangeId>> answered_;
 };

@@ -210,7 +210,7 @@ class Node {
   std::uint64_t next_exchange_;
   std::vector<PeerKey> peers_;  // reachable now, sorted
   std::map<ExchangeId, Pending> pending_;
-  std::map<PeerKey, std::deque<ExchangeId>> seen_;  // the last WEIGHTS of each reachable peer
+  std::map<PeerKey, std::deque<ExchangeId>> seen_;  // the last WEIGHTS of each peer
   std::vector<PeerKey> newcomers_;                  // asked for a copy while x was not ours to send
   std::uint32_t left_ = 0;  // mini-batches of this round that are still to be trained
   std::uint64_t batches_since_publish_ = 0;

@@ -28,6 +28,8 @@ class Describe(unittest.TestCase):
         files = glob.glob(os.path.join(CONFIGS, "**", "*.yaml"), recursive=True)
         self.assertGreater(len(files), 8)
         for path in files:
+            if os.sep + "sweeps" + os.sep in path:  # no model of its own
+                continue
             with open(path, encoding="utf-8") as file:
                 if "KEY-OF-" in file.read():  # its reader puts a key there
                     continue

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "unit/config/support.h"
+
 namespace covey::config {
 namespace {
 
@@ -34,6 +36,12 @@ std::string Bad(const std::string& text) {
   const auto sweep = ParseSweep(text, "s.yaml", Base());
   EXPECT_FALSE(sweep) << text;
   return sweep ? "" : sweep.error().what;
+}
+
+TEST(Sweep, TheShippedOneIsSound) {
+  const auto sweep = LoadSweep(SourcePath("configs/sweeps/rates.yaml"));
+  ASSERT_TRUE(sweep) << sweep.error().Format();
+  EXPECT_EQ(sweep->value.points.size(), 6u);
 }
 
 TEST(Sweep, AGridIsEveryCombinationTheLastKeyFastest) {

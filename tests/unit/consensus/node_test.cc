@@ -119,6 +119,22 @@ TEST_F(NodeTest, RepeatedWeightsChangeNothing) {
   EXPECT_EQ(Dropped(DropReason::kDuplicate), 1u);
 }
 
+TEST_F(NodeTest, RepeatedWeightsChangeNothingAfterAnOutageEither) {
+  Make({});
+  Post(PeerUp{Key(1)});
+  Post(Started{});
+  Post(Trained{1});
+  const Message message = Make(MessageKind::kWeights, 1, 9, {2, 2, 2});
+  Receive(message);
+  const std::vector<float> once = X();
+  Post(PeerDown{Key(1)});
+  EXPECT_TRUE(Receive(message).empty()) << "it was in the FIFO when the link broke";
+  Post(PeerUp{Key(1)});
+  EXPECT_TRUE(Receive(message).empty()) << "it came again over the next link";
+  EXPECT_EQ(X(), once);
+  EXPECT_EQ(Dropped(DropReason::kDuplicate), 2u);
+}
+
 TEST_F(NodeTest, RepliesCanBeSwitchedOffOnEitherSide) {
   Make({.reply = false});
   Post(PeerUp{Key(1)});
