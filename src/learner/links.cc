@@ -297,7 +297,9 @@ void Links::OnReady(Session& session) {
 }
 
 void Links::OnRefused(Session& session, Reason reason, const std::string& text) {
-  events_.Refused(session.link().address, reason, wire::CleanText(text, wire::kMaxText));
+  events_due_.push_back(
+      [this, address = session.link().address, reason,
+       clean = wire::CleanText(text, wire::kMaxText)] { events_.Refused(address, reason, clean); });
 }
 
 void Links::OnJoinAsked(Session& session) {
@@ -306,7 +308,9 @@ void Links::OnJoinAsked(Session& session) {
 
 void Links::OnMessage(Session&, Message message) {
   if (message.kind == MessageKind::kDeltas) exchanges_.MarkAnswered(message.peer, message.exchange);
-  events_.Deliver(std::move(message));
+  // Not from within the session: whoever takes the message may call Busy, which may end it.
+  events_due_.push_back(
+      [this, message = std::move(message)]() mutable { events_.Deliver(std::move(message)); });
 }
 
 void Links::OnNacked(Session& session, MessageKind kind, ExchangeId exchange, Reason reason) {

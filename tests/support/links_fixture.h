@@ -1,6 +1,7 @@
 // Nodes with Links over a network in memory.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,7 +17,10 @@ namespace covey::test {
 struct RecordedEvents final : learner::LinkEvents {
   void PeerUp(const PeerKey& peer, const wire::Hello&) override { Note("up " + Id(peer)); }
   void PeerDown(const PeerKey& peer, const std::string&) override { Note("down " + Id(peer)); }
-  void Deliver(consensus::Message message) override { delivered.push_back(std::move(message)); }
+  void Deliver(consensus::Message message) override {
+    delivered.push_back(std::move(message));
+    if (on_delivered) on_delivered();
+  }
   void Nacked(const PeerKey& peer, ExchangeId exchange, wire::Reason reason) override {
     Note("nacked " + Id(peer) + " " + std::to_string(exchange.value) + " " +
          std::string(wire::Name(reason)));
@@ -33,6 +37,7 @@ struct RecordedEvents final : learner::LinkEvents {
 
   std::vector<std::string> lines;
   std::vector<consensus::Message> delivered;
+  std::function<void()> on_delivered;
 };
 
 struct LinksNode {

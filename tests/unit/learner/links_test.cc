@@ -74,6 +74,17 @@ TEST(Links, AnExchangeGoesThereAndBack) {
   EXPECT_EQ(two.a.events.delivered[0].kind, MessageKind::kDeltas);
 }
 
+// The sanitizers see it when a session that is still at work is destroyed.
+TEST(Links, ALinkMayEndWhileItsMessageIsDelivered) {
+  Two two;
+  two.b.events.on_delivered = [&two] { two.b.links->Goodbye(); };
+  two.a.links->Send(Weights(2, 7));
+  two.network.Run();
+  EXPECT_EQ(two.b.events.delivered.size(), 1u);
+  EXPECT_EQ(two.b.links->reachable(), 0u);
+  EXPECT_EQ(two.a.links->reachable(), 0u);
+}
+
 TEST(Links, UnsolicitedAndRepeatedDeltasAreCountedAndChangeNothing) {
   Two two;
   two.b.links->Send(Deltas(1, 7));
