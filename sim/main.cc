@@ -96,7 +96,7 @@ Command& AddSwarm(Command& program, covey::harness::SwarmCommand& command) {
       "Run fleets with faults drawn from seeds; 1 when a seed fails, with how to repeat it");
   swarm.Add("--seeds", command.seeds, "A..B, both included (default: 1..200)");
   swarm.Add("--nodes", command.nodes, "2 to 64 (default: 16 to 32, drawn)");
-  swarm.Add("--exchanges", command.exchanges, "That a node begins (default: 500)");
+  swarm.Add("--exchanges", command.exchanges, "Rounds of a node, each to begin one (default: 500)");
   swarm.Add("--jobs", command.jobs, "Seeds at a time (default: one for each processor)");
   swarm.Flag("--trace-hash", command.trace_hash, "Print a hash of all that happened");
   swarm.Flag("--json", command.json, "Print JSON instead of words");

@@ -71,9 +71,9 @@ void Display::Finish(Group group) {
 
 void Display::Say(const std::string& text) {
   const std::lock_guard lock(mutex_);
-  if (drawn_ > 0) Write("\x1b[" + std::to_string(drawn_) + "A\r\x1b[J");
+  if (drawn_ > 0) WriteText(fd_, "\x1b[" + std::to_string(drawn_) + "A\r\x1b[J");
   drawn_ = 0;
-  Write(text + '\n');
+  WriteText(fd_, text + '\n');
 }
 
 double Display::Elapsed() const {
@@ -90,7 +90,7 @@ void Display::Run() {
 
 void Display::Draw() {
   if (options_.kind == DisplayOptions::Kind::kLines) {
-    Write(board_.Line(Elapsed()) + '\n');
+    WriteText(fd_, board_.Line(Elapsed()) + '\n');
     return;
   }
   winsize size{};
@@ -102,16 +102,15 @@ void Display::Draw() {
   for (const std::string& line : lines) text += line + "\x1b[K\n";
   text += "\x1b[J";
   drawn_ = lines.size();
-  Write(text);
+  WriteText(fd_, text);
 }
 
-void Display::Write(const std::string& text) {
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const ssize_t written = write(fd_, rest.data(), rest.size());
+void WriteText(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(fd, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // nobody reads: not a reason to end the run
-    rest.remove_prefix(static_cast<std::size_t>(written));
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 

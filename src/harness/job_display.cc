@@ -1,8 +1,5 @@
 #include "harness/job_display.h"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <string_view>
 #include <utility>
 
@@ -27,7 +24,7 @@ JobDisplay::JobDisplay(const std::vector<Job>& jobs, Kind kind, int fd,
       drawn_(start_) {}
 
 JobDisplay::~JobDisplay() {
-  if (line_open_) Write("\r\x1b[K");
+  if (line_open_) WriteText(fd_, "\r\x1b[K");
 }
 
 void JobDisplay::Skipped(std::size_t job) {
@@ -79,7 +76,7 @@ std::string JobDisplay::Status() const {
 
 void JobDisplay::Say(const std::string& line) {
   if (kind_ == Kind::kNone) return;
-  Write((line_open_ ? "\r\x1b[K" : "") + line + '\n');
+  WriteText(fd_, (line_open_ ? "\r\x1b[K" : "") + line + '\n');
   line_open_ = false;
   if (kind_ == Kind::kTerminal) Redraw(true);
 }
@@ -91,18 +88,8 @@ void JobDisplay::Redraw(bool now) {
   const auto every = terminal ? std::chrono::steady_clock::duration(kTerminalEvery) : kLineEvery;
   if (!now && time - drawn_ < every) return;
   drawn_ = time;
-  Write(terminal ? "\r" + Status() + "\x1b[K" : Status() + '\n');
+  WriteText(fd_, terminal ? "\r" + Status() + "\x1b[K" : Status() + '\n');
   line_open_ = terminal;
-}
-
-void JobDisplay::Write(const std::string& text) {
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const ssize_t written = write(fd_, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // nobody reads: not a reason to end the run
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
 }
 
 JobDisplay::Kind HowToShowJobs(bool quiet, int fd) {

@@ -42,7 +42,6 @@ class JobDisplay final : public JobListener {
   double Seconds() const;
   void Say(const std::string& line);
   void Redraw(bool now);
-  void Write(const std::string& text);
 
   const std::vector<Job>& jobs_;
   const Kind kind_;

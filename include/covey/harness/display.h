@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "covey/base/time.h"
@@ -49,7 +50,6 @@ class Display {
  private:
   void Run();
   void Draw();  // requires the lock
-  void Write(const std::string& text);
 
   const DisplayOptions options_;
   const int fd_;
@@ -61,5 +61,8 @@ class Display {
   bool stop_ = false;
   std::thread thread_;
 };
+
+// Writes all of `text` to `fd`; what nobody reads is dropped: not a reason to end a run.
+void WriteText(int fd, std::string_view text);
 
 }  // namespace covey::harness

@@ -22,7 +22,7 @@ namespace covey::simulate {
 
 struct SwarmOptions {
   std::optional<std::uint32_t> nodes;  // unset: 16 to 32, drawn
-  std::uint32_t exchanges = 500;       // that a node begins before its tail
+  std::uint32_t exchanges = 500;       // rounds of a node before its tail, to begin one each
   PlantedBugs bugs{};                  // for tests of the checkers
 };
 
