@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <memory>
 #include <system_error>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "covey/config/load.h"
 #include "covey/config/paths.h"
@@ -54,6 +56,7 @@ class ProcessFleet {
   Status Launch(DaemonProcess& node);
   Status AwaitReady(DaemonProcess& node);
   void AwaitLinks();
+  void ResumeAll();
   void StartLate();
   void LookAtStarting();
   void Follow(DaemonProcess& node, bool ask);
@@ -140,11 +143,21 @@ Status ProcessFleet::StartAll() {
   }
   AwaitLinks();
   resumed_ = MonotonicNow();
+  ResumeAll();
+  return {};
+}
+
+// All at once: told in turn, the last would start some 100 ms after the first, and until then the
+// first would count the pages of the data set that all of them share as its own.
+void ProcessFleet::ResumeAll() {
+  std::vector<std::thread> tellers;
   for (const auto& node : nodes_) {
     node->StartClock(resumed_);
-    if (node->ready()) node->Tell(api::Command::kResume);
+    if (node->ready()) {
+      tellers.emplace_back([&node = *node] { node.Tell(api::Command::kResume); });
+    }
   }
-  return {};
+  for (std::thread& teller : tellers) teller.join();
 }
 
 // All start together only when they can also reach one another.
@@ -221,7 +234,8 @@ void ProcessFleet::Run() {
     StartLate();
     LookAtStarting();
     FollowAll(tick % kAskEvery == 0);
-    if (tick % kPssEvery == 0) {
+    // Not at once: the first to read a page that all share has it charged alone.
+    if (tick % kPssEvery == kPssEvery - 1) {
       for (const auto& node : nodes_) node->SamplePss();
     }
     Nap(kTick);
