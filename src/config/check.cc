@@ -133,7 +133,62 @@ void CheckAnswers(const NodeConfig& c, const data::Source& source, const std::st
   }
 }
 
+void CheckNormalization(const NodeConfig& c, Problems& problems) {
+  const data::Standard& given = c.data.normalization;
+  const bool wanted = c.data.train.normalize == data::Normalize::kGiven;
+  const std::string word(data::Name(c.data.train.normalize));
+  if (wanted && given.mean.empty()) {
+    problems.push_back({.path = "data.normalization.mean",
+                        .reads = {"data.normalize"},
+                        .what = "is empty, and normalize: given takes its numbers from there",
+                        .note = "`covey data describe` prints the numbers of a file"});
+  } else if (!wanted && !given.mean.empty()) {
+    problems.push_back({.path = "data.normalization.mean",
+                        .reads = {"data.normalize"},
+                        .what = "is not used with normalize: " + word,
+                        .note = "leave it out, or write normalize: given"});
+  }
+  if (given.mean.size() != given.std.size()) {
+    problems.push_back({.path = "data.normalization.std",
+                        .reads = {"data.normalization.mean"},
+                        .what = "has " + std::to_string(given.std.size()) +
+                                " numbers, and mean has " + std::to_string(given.mean.size()),
+                        .note = "give as many"});
+  }
+}
+
+void CheckLabelNames(const NodeConfig& c, Problems& problems) {
+  const data::LabelNames& names = c.data.labels;
+  if (names.empty()) return;
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!names[i].empty() && seen.insert(names[i]).second) continue;
+    problems.push_back({.path = "data.labels[" + std::to_string(i) + "]",
+                        .reads = {"data.labels"},
+                        .what = "'" + names[i] + "' is empty or was there before",
+                        .note = "each class has a name of its own"});
+  }
+  if (!nn::Validate(c.model)) return;
+  const std::size_t outputs = nn::Outputs(c.model);
+  if (nn::HasLabels(c.model) && names.size() != outputs) {
+    problems.push_back({.path = "data.labels",
+                        .reads = {"model.layers"},
+                        .what = "has " + std::to_string(names.size()) +
+                                " names, and the model's last layer has " +
+                                std::to_string(outputs) + " outputs",
+                        .note = "one name for each output"});
+  } else if (!nn::HasLabels(c.model)) {
+    problems.push_back(
+        {.path = "data.labels",
+         .reads = {"model.loss"},
+         .what = "the loss " + std::string(nn::Name(c.model.loss)) + " knows no classes",
+         .note = "leave it out"});
+  }
+}
+
 void CheckData(const NodeConfig& c, Problems& problems) {
+  CheckNormalization(c, problems);
+  CheckLabelNames(c, problems);
   CheckAnswers(c, c.data.train, "data.train", problems);
   if (c.data.test) CheckAnswers(c, *c.data.test, "data.test", problems);
   using Kind = data::PartitionSettings::Kind;

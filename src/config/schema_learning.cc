@@ -11,6 +11,7 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+constexpr std::size_t kLongestLabel = 100;
 constexpr std::uint64_t kMostCount = 1'000'000'000;
 constexpr std::uint64_t kMostBatches = 1'000'000'000'000;
 
@@ -25,17 +26,33 @@ void VisitFiles(Visitor& v, data::Source& source, bool labels) {
            Path(source.targets));
 }
 
+constexpr data::Normalize kNormalizeWords[] = {
+    data::Normalize::kUnit,     data::Normalize::kNone,       data::Normalize::kGiven,
+    data::Normalize::kStandard, data::Normalize::kPerChannel, data::Normalize::kMinMax};
+
+ListBinding Numbers(std::vector<float>& values, Interval interval) {
+  return {.size = [&values] { return values.size(); },
+          .resize = [&values](std::size_t size) { values.resize(size, 1.0f); },
+          .at = [&values, interval](std::size_t i) { return Real(values[i], interval); }};
+}
+
+ListBinding Names(data::LabelNames& names) {
+  return {.size = [&names] { return names.size(); },
+          .resize = [&names](std::size_t size) { names.resize(size); },
+          .at = [&names](std::size_t i) { return Text(names[i], kLongestLabel); }};
+}
+
 ChoiceBinding NormalizeChoice(data::Source& source) {
   using data::Normalize;
   ChoiceBinding choice;
-  choice.words = {std::string(data::Name(Normalize::kUnit)),
-                  std::string(data::Name(Normalize::kNone))};
+  for (const Normalize word : kNormalizeWords) choice.words.emplace_back(data::Name(word));
   choice.options = {{"scale", Real(source.scale, {.low = 0, .high = 1e30, .above = true})}};
   choice.selected = [&source] { return std::string(data::Name(source.normalize)); };
   choice.select = [&source](const std::string& name) {
-    source.normalize = name == "unit"   ? Normalize::kUnit
-                       : name == "none" ? Normalize::kNone
-                                        : Normalize::kScale;
+    source.normalize = Normalize::kScale;
+    for (const Normalize word : kNormalizeWords) {
+      if (name == data::Name(word)) source.normalize = word;
+    }
   };
   return choice;
 }
@@ -79,8 +96,22 @@ void VisitData(Visitor& v, DataSettings& d, bool labels) {
   });
   v.Choice({"normalize",
             "unit: bytes become 0 to 1, 16-bit integers -1 to 1, floats stay as they are. none: "
-            "the values as they are. {scale: S}: values times S. Symbols are never changed"},
+            "the values as they are. {scale: S}: values times S. given: by the numbers of "
+            "normalization. Fitted on data.train without its validation samples: standard, each "
+            "feature to mean 0 and deviation 1; per_channel, each channel; min_max, each feature "
+            "to 0 to 1. Symbols are never changed. Peers that normalise differently refuse each "
+            "other: nodes with files of their own need given"},
            NormalizeChoice(d.train));
+  v.Section({"normalization", "normalize: given: values become (value - mean) / std"}, [&v, &d] {
+    v.List({"mean", "One number for all, one for each channel, or one for each feature"},
+           Numbers(d.normalization.mean, {.low = -1e9, .high = 1e9}));
+    v.List({"std", "As many; `covey data describe` prints both"},
+           Numbers(d.normalization.std, {.low = 0, .high = 1e9, .above = true}));
+  });
+  v.List({"labels",
+          "Names of the classes, in the order of the model's outputs. Empty: as the files say. "
+          "Peers with other names refuse each other: where a node may lack a class, list them all"},
+         Names(d.labels));
   v.Scalar(
       {"batch",
        "Samples in a mini-batch, at most the shard. all: the whole shard at once, which is what "

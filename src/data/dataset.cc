@@ -10,15 +10,11 @@
 
 namespace covey::data {
 
-std::string_view Name(Normalize normalize) {
-  return normalize == Normalize::kNone ? "none" : normalize == Normalize::kUnit ? "unit" : "scale";
-}
-
 namespace {
 
 float ScaleOf(const DatasetBuilder::Parts& parts) {
   if (parts.normalize == Normalize::kScale) return parts.scale;
-  if (parts.normalize == Normalize::kNone) return 1.0f;
+  if (parts.normalize != Normalize::kUnit) return 1.0f;
   return parts.element == tensor::Element::kUint8   ? 1.0f / 255.0f
          : parts.element == tensor::Element::kInt16 ? 1.0f / 32768.0f
                                                     : 1.0f;
@@ -28,7 +24,9 @@ float ScaleOf(const DatasetBuilder::Parts& parts) {
 
 Dataset DatasetBuilder::Build(Parts parts) {
   Dataset dataset;
-  dataset.scale_ = ScaleOf(parts);
+  dataset.normalize_ = parts.normalize;
+  dataset.normalization_ = Normalization::Uniform(ScaleOf(parts));
+  dataset.label_names_ = std::move(parts.label_names);
   dataset.owner_ = std::move(parts.owner);
   dataset.size_ = parts.samples;
   dataset.element_ = parts.element;
@@ -70,7 +68,24 @@ Dataset Dataset::FromMemory(Memory memory) {
   parts.shape = owner->shape;
   parts.normalize = owner->normalize;
   parts.scale = owner->scale;
+  parts.label_names = owner->label_names;
   return DatasetBuilder::Build(std::move(parts));
+}
+
+Dataset Dataset::Normalized(Normalize normalize, Normalization normalization) const {
+  COVEY_CHECK(features_ % normalization.mean.size() == 0, features_, normalization.mean.size());
+  Dataset dataset = *this;
+  dataset.normalize_ = normalize;
+  dataset.normalization_ = std::move(normalization);
+  return dataset;
+}
+
+Dataset Dataset::Named(LabelNames names) const {
+  COVEY_CHECK(has_labels() && (names.empty() || names.size() >= classes_), names.size(), classes_);
+  Dataset dataset = *this;
+  if (!names.empty()) dataset.classes_ = static_cast<std::uint32_t>(names.size());
+  dataset.label_names_ = std::move(names);
+  return dataset;
 }
 
 namespace {

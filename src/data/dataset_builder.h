@@ -25,6 +25,7 @@ class DatasetBuilder {
     std::vector<std::size_t> shape;
     Normalize normalize = Normalize::kUnit;
     float scale = 1;
+    LabelNames label_names = {};
   };
   static Dataset Build(Parts parts);
 };

@@ -1,4 +1,5 @@
-// Rows and labels or targets of one mini-batch, gathered as pointers into the data set.
+// Rows and labels or targets of one mini-batch, gathered as pointers into the data set. Rows whose
+// features are normalised each in its own way are copied, as the values that they become.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +27,8 @@ class BatchView {
     COVEY_CHECK(count > 0 && count <= labels_.size(), count, labels_.size());
     COVEY_CHECK(dataset.features() == network.features(), dataset.features(), network.features());
     const bool labels = dataset.has_labels();
+    const bool alike = dataset.normalization().uniform();
+    if (!alike) values_.resize(labels_.size() * dataset.features());
     if (labels) {
       COVEY_CHECK(dataset.classes() <= network.outputs(), dataset.classes(), network.outputs());
     } else {
@@ -34,6 +37,7 @@ class BatchView {
     for (std::size_t b = 0; b < count; ++b) {
       COVEY_CHECK(rows[b] < dataset.size(), rows[b], dataset.size());
       rows_[b] = dataset.row(rows[b]);
+      if (!alike) rows_[b] = Normalize(dataset, rows_[b], b);
       if (labels) {
         labels_[b] = dataset.label(rows[b]);
       } else {
@@ -43,18 +47,27 @@ class BatchView {
     const std::size_t padded = tensor::PaddedBatch(count);
     for (std::size_t b = count; b < padded; ++b) rows_[b] = rows_[0];
     return {.rows = {.rows = rows_.data(),
-                     .element = dataset.element(),
-                     .scale = dataset.scale(),
-                     .offset = dataset.offset()},
+                     .element = alike ? dataset.element() : tensor::Element::kFloat32,
+                     .scale = alike ? dataset.scale() : 1,
+                     .offset = alike ? dataset.offset() : 0},
             .size = count,
             .labels = std::span<const std::uint32_t>(labels_).first(labels ? count : 0),
             .targets = labels ? nullptr : targets_.data()};
   }
 
  private:
+  // Returns: where the values of sample b of the batch stand.
+  const std::uint8_t* Normalize(const data::Dataset& dataset, const std::uint8_t* row,
+                                std::size_t b) {
+    const auto out = std::span<float>(values_).subspan(b * dataset.features(), dataset.features());
+    dataset.normalization().Apply(row, dataset.element(), out);
+    return reinterpret_cast<const std::uint8_t*>(out.data());
+  }
+
   std::vector<const std::uint8_t*> rows_;
   std::vector<std::uint32_t> labels_;
   std::vector<const float*> targets_;
+  std::vector<float> values_;  // [batch][features], where rows are copied
 };
 
 }  // namespace covey::gradient

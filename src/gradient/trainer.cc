@@ -167,7 +167,9 @@ StepResult Trainer::Impl::Gradient(tensor::ConstVectorView x, const data::Datase
   COVEY_CHECK(!rows.empty() && rows.size() <= largest, rows.size(), largest);
   COVEY_CHECK(weights.empty() || weights.size() == rows.size(), weights.size(), rows.size());
   non_finite.reset();
-  if (small && weights.empty()) return Small(x, dataset, rows, out);
+  // SmallMlp reads the rows where they lie.
+  const bool alike = dataset.normalization().uniform();
+  if (small && weights.empty() && alike) return Small(x, dataset, rows, out);
   MakeNetwork();
   if (rows.size() > kPiece) return Pieces(x, dataset, rows, out, weights);
   nn::Batch gathered = batch->Gather(*network, dataset, rows);

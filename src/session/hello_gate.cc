@@ -36,6 +36,9 @@ std::string AgainstEachOther(const Settings& settings, const wire::Hello& hello)
   return std::string(ours) + " against " + std::string(theirs);
 }
 
+// What a node of an older version leaves out.
+std::string Said(const std::string& summary) { return summary.empty() ? "unknown" : summary; }
+
 }  // namespace
 
 HelloVerdict JudgeHello(const Settings& settings, const transport::LinkInfo& link,
@@ -64,6 +67,14 @@ HelloVerdict JudgeHello(const Settings& settings, const transport::LinkInfo& lin
   }
   if (hello.model != settings.model) {
     return No(Reason::kModel, AgainstEachOther(settings, hello));
+  }
+  if (hello.normalization != settings.normalization) {
+    return No(Reason::kData, "normalisation " + settings.normalization_summary + " against " +
+                                 Said(hello.normalization_summary));
+  }
+  if (hello.labels != settings.labels) {
+    return No(Reason::kData,
+              "labels " + settings.labels_summary + " against " + Said(hello.labels_summary));
   }
   return {};
 }

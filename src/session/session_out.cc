@@ -70,6 +70,10 @@ bool Session::SendHello() {
   hello.credit = settings_.credit;
   hello.join = join_due_;
   hello.software = settings_.software;
+  hello.normalization = settings_.normalization;
+  hello.normalization_summary = settings_.normalization_summary;
+  hello.labels = settings_.labels;
+  hello.labels_summary = settings_.labels_summary;
   return SendControl(wire::FrameKind::kHello, ExchangeId{}, 0, codec_.Encode(hello));
 }
 

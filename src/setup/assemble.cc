@@ -69,6 +69,42 @@ Error InData(Error error) {
   return error;
 }
 
+Status CheckGiven(const data::Standard& given, const std::vector<std::size_t>& shape) {
+  const std::size_t features = data::PeriodOf(data::Normalize::kStandard, shape);
+  const std::size_t count = given.mean.size();
+  if (count == 1 || count == shape.back() || count == features) return {};
+  return Fail(ErrorCode::kData, "data.normalization.mean",
+              std::to_string(count) + " numbers, wanted 1, " + std::to_string(shape.back()) +
+                  " (one for each channel) or " + std::to_string(features) +
+                  " (one for each feature) for samples of " + Print(shape),
+              "`covey data describe` prints the numbers of a file");
+}
+
+// Decides how samples are read: training, validation and test alike.
+Status SetNormalization(const config::DataSettings& settings, const data::Split& split,
+                        OpenSets& sets, NodeData& data) {
+  const data::Normalize kind = data.train.normalize();
+  data::Normalization normalization;
+  if (kind == data::Normalize::kGiven) {
+    if (Status fits = CheckGiven(settings.normalization, data.train.shape()); !fits) return fits;
+    normalization = data::Normalization::Of(settings.normalization);
+  } else if (data::IsFitted(kind)) {
+    normalization = sets.Fit(settings.train, data.train, split.train);
+  } else {
+    return {};
+  }
+  data.train = data.train.Normalized(kind, normalization);
+  if (data.test) data.test = data.test->Normalized(kind, std::move(normalization));
+  return {};
+}
+
+// Names given in the configuration win over those of the files.
+void SetLabelNames(const data::LabelNames& names, NodeData& data) {
+  if (names.empty() || !data.train.has_labels()) return;
+  data.train = data.train.Named(names);
+  if (data.test) data.test = data.test->Named(names);
+}
+
 Result<NodeData> OpenData(const config::NodeConfig& config, OpenSets& sets) {
   const config::DataSettings& settings = config.data;
   NodeData data;
@@ -101,6 +137,10 @@ Result<NodeData> OpenData(const config::NodeConfig& config, OpenSets& sets) {
     if (!test) return tl::unexpected(test.error());
     data.test = std::move(*test);
   }
+  SetLabelNames(settings.labels, data);
+  if (Status done = SetNormalization(settings, *split, sets, data); !done) {
+    return tl::unexpected(done.error());
+  }
   return data;
 }
 
@@ -125,7 +165,17 @@ learner::Settings LearnerSettings(const config::NodeConfig& config, const Identi
   return settings;
 }
 
-learner::LinkSettings LinkSettings(const config::NodeConfig& config, const Identity& identity) {
+// What a hello says of the data. Two summaries fit into one text of a refusal.
+void DescribeData(const data::Dataset& set, session::Settings& session) {
+  constexpr std::size_t kShort = 100;
+  session.normalization = Sha256::Of(data::Canonical(set.normalize(), set.normalization()));
+  session.normalization_summary = data::Summary(set.normalize(), set.normalization(), kShort);
+  session.labels = Sha256::Of(data::Canonical(set.label_names()));
+  session.labels_summary = data::Summary(set.label_names(), kShort);
+}
+
+learner::LinkSettings LinkSettings(const config::NodeConfig& config, const Identity& identity,
+                                   const data::Dataset& set) {
   learner::LinkSettings links;
   session::Settings& session = links.session;
   session.self = identity.key;
@@ -134,6 +184,7 @@ learner::LinkSettings LinkSettings(const config::NodeConfig& config, const Ident
   session.model = nn::FingerprintOf(config.model);
   session.model_summary = nn::Summary(config.model);
   session.software = "covey";
+  DescribeData(set, session);
   session.vector_size = nn::LayoutOf(config.model).size();
   // Frames that a fault damages are damaged before the transport authenticates them.
   session.checksum = !identity.authenticated || config.faults.corrupt > 0;
@@ -160,10 +211,28 @@ learner::LinkSettings LinkSettings(const config::NodeConfig& config, const Ident
 
 }  // namespace
 
+namespace {
+
+std::string FilesOf(const data::Source& source) {
+  return source.images + '\n' + source.labels + '\n' + source.targets + '\n' +
+         std::string(data::Name(source.normalize));
+}
+
+}  // namespace
+
+data::Normalization OpenSets::Fit(const data::Source& source, const data::Dataset& set,
+                                  std::span<const std::uint32_t> rows) {
+  const std::string key = FilesOf(source) + '\n' + std::to_string(rows.size());
+  const auto found = fits_.find(key);
+  if (found != fits_.end()) return found->second;
+  data::Normalization fit = data::Normalization::Of(data::Fit(set, rows, source.normalize));
+  fits_.emplace(key, fit);
+  return fit;
+}
+
 Result<data::Dataset> OpenSets::Open(const data::Source& source, const std::string& cache) {
-  const std::string key = source.images + '\n' + source.labels + '\n' + source.targets + '\n' +
-                          cache + '\n' + std::string(data::Name(source.normalize)) + '\n' +
-                          std::to_string(source.scale) + '\n' + std::to_string(source.classes);
+  const std::string key = FilesOf(source) + '\n' + cache + '\n' + std::to_string(source.scale) +
+                          '\n' + std::to_string(source.classes);
   const auto found = sets_.find(key);
   if (found != sets_.end()) return found->second;
   Result<data::Dataset> set = data::OpenIdx(source, cache);
@@ -194,7 +263,7 @@ Result<Assembly> AssembleWith(const config::NodeConfig& config, const Identity& 
   assembly.batches_per_epoch = (shard + batch - 1) / batch;
   assembly.learner = LearnerSettings(config, identity, assembly.batches_per_epoch);
   assembly.learner.batch = batch;
-  assembly.links = LinkSettings(config, identity);
+  assembly.links = LinkSettings(config, identity, assembly.data.train);
   if (config.train.until.kind == config::Until::Kind::kAccuracy) {
     if (assembly.data.validation.empty()) {
       return Fail(ErrorCode::kData, "train.until", "'accuracy' needs a validation set",

@@ -6,11 +6,11 @@ namespace covey::wire {
 namespace {
 
 constexpr std::array<std::string_view, kReasons> kNames = {
-    "unknown",    "busy",        "malformed",    "too_large",   "version",  "fleet",
-    "model",      "key",         "self",         "not_allowed", "no_hello", "session",
-    "frame_kind", "checksum",    "message_kind", "encoding",    "size",     "chunks",
-    "gamma",      "unsolicited", "repeated",     "no_transfer", "order",    "credit",
-    "not_finite", "unfinished",  "too_often",    "replaced",    "link_lost"};
+    "unknown",    "busy",        "malformed",    "too_large",   "version",   "fleet",
+    "model",      "key",         "self",         "not_allowed", "no_hello",  "session",
+    "frame_kind", "checksum",    "message_kind", "encoding",    "size",      "chunks",
+    "gamma",      "unsolicited", "repeated",     "no_transfer", "order",     "credit",
+    "not_finite", "unfinished",  "too_often",    "replaced",    "link_lost", "data"};
 
 }  // namespace
 

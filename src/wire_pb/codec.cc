@@ -39,6 +39,11 @@ bool Read32(const std::string& from, std::array<std::uint8_t, 32>& to) {
   return true;
 }
 
+// The same, or none: then `to` stays.
+bool ReadOptional32(const std::string& from, std::array<std::uint8_t, 32>& to) {
+  return from.empty() || Read32(from, to);
+}
+
 std::string Text(const std::array<std::uint8_t, 32>& bytes) {
   return std::string(bytes.begin(), bytes.end());
 }
@@ -68,6 +73,10 @@ std::vector<std::byte> ProtobufCodec::Encode(const wire::Hello& hello) const {
   message.set_credit(hello.credit);
   message.set_join(hello.join);
   message.set_software(wire::CleanText(hello.software, wire::kMaxSoftware));
+  if (hello.normalization != Digest{}) message.set_normalization(Text(hello.normalization.bytes));
+  message.set_normalization_summary(wire::CleanText(hello.normalization_summary, wire::kMaxText));
+  if (hello.labels != Digest{}) message.set_labels(Text(hello.labels.bytes));
+  message.set_labels_summary(wire::CleanText(hello.labels_summary, wire::kMaxText));
   return Serialize(message);
 }
 
@@ -101,6 +110,12 @@ Result<wire::Hello> ProtobufCodec::DecodeHello(ByteView body) const {
   hello.credit = message->credit();
   hello.join = message->join();
   hello.software = wire::CleanText(message->software(), wire::kMaxSoftware);
+  hello.normalization_summary = wire::CleanText(message->normalization_summary(), wire::kMaxText);
+  hello.labels_summary = wire::CleanText(message->labels_summary(), wire::kMaxText);
+  if (!ReadOptional32(message->normalization(), hello.normalization.bytes) ||
+      !ReadOptional32(message->labels(), hello.labels.bytes)) {
+    return Fail(ErrorCode::kProtocol, "hello", "normalization or labels is not of 32 bytes");
+  }
   if (!Read32(message->key(), hello.key.bytes) || !Read32(message->fleet(), hello.fleet.bytes) ||
       !Read32(message->model(), hello.model.bytes)) {
     return Fail(ErrorCode::kProtocol, "hello", "key, fleet or model is not of 32 bytes");

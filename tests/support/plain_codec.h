@@ -27,6 +27,10 @@ class PlainCodec final : public wire::BodyCodec {
     out.Number(hello.credit);
     out.Number(static_cast<std::uint8_t>(hello.join));
     out.Text(hello.software);
+    out.Raw(hello.normalization.bytes);
+    out.Text(hello.normalization_summary);
+    out.Raw(hello.labels.bytes);
+    out.Text(hello.labels_summary);
     return out.bytes;
   }
 
@@ -62,6 +66,10 @@ class PlainCodec final : public wire::BodyCodec {
     hello.credit = in.Number<std::uint32_t>();
     hello.join = in.Number<std::uint8_t>() != 0;
     hello.software = wire::CleanText(in.Text(), wire::kMaxSoftware);
+    in.Raw(hello.normalization.bytes);
+    hello.normalization_summary = wire::CleanText(in.Text(), wire::kMaxText);
+    in.Raw(hello.labels.bytes);
+    hello.labels_summary = wire::CleanText(in.Text(), wire::kMaxText);
     if (!in.whole()) return Fail(ErrorCode::kProtocol, "hello", "can't be parsed");
     return hello;
   }

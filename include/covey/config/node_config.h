@@ -74,6 +74,8 @@ struct SecuritySettings {
 struct DataSettings {
   data::Source train;  // IDX files, plain or gzipped
   std::optional<data::Source> test;
+  data::LabelNames labels;       // names of the classes in their order; empty: as the files say
+  data::Standard normalization;  // kGiven: 1 number, one a channel, or one a feature
   std::uint64_t validation_last =
       0;                     // so many samples at the end of `train` are kept for validation
   std::uint32_t batch = 32;  // samples in a mini-batch; 0, written `all`: the whole shard

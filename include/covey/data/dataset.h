@@ -1,7 +1,7 @@
 // Samples with their labels or targets, mapped from IDX files so that the nodes of one machine
 // share their pages.
 //
-// Equation: value of feature f of sample i = element f of row(i) * scale() + offset().
+// Equation: value of feature f of sample i = element f of row(i), as normalization() says.
 // Source: the IDX format of LeCun, Cortes & Burges, "The MNIST database of handwritten digits".
 // Where we differ: a file must end where its header says. Values of several bytes are big-endian in
 // the file; a copy in the machine's order is made once (OpenIdx).
@@ -17,19 +17,11 @@
 
 #include "covey/base/bytes.h"
 #include "covey/base/result.h"
+#include "covey/data/normalization.h"
 #include "covey/tensor/rows.h"
 
 namespace covey::data {
 
-// What an element becomes before it enters the first layer.
-enum class Normalize {
-  kNone,   // its value
-  kUnit,   // bytes: value / 255, 0 to 1; int16: value / 32768, -1 to 1; float32: its value
-  kScale,  // value * a number that is given
-};
-
-// Returns: the word of configuration files ("none", "unit", "scale").
-std::string_view Name(Normalize normalize);
 // Immutable samples, each with a label below classes() or with outputs() targets; cheap to copy
 // (copies share the memory).
 //
@@ -55,6 +47,7 @@ class Dataset {
     tensor::Element element = tensor::Element::kUint8;
     std::vector<float> targets = {};
     std::size_t outputs = 0;  // targets a sample; 0: labels
+    LabelNames label_names = {};
   };
 
   Dataset() = default;  // no samples
@@ -76,8 +69,23 @@ class Dataset {
   std::size_t outputs() const { return outputs_; }  // targets a sample; 0 with labels
   const float* target(std::size_t i) const { return targets_ + i * outputs_; }
 
-  float scale() const { return scale_; }
-  float offset() const { return offset_; }
+  // Names of the classes, or none.
+  const LabelNames& label_names() const { return label_names_; }
+
+  Normalize normalize() const { return normalize_; }
+  const Normalization& normalization() const { return normalization_; }
+  // What the kernels apply while they read when all elements are treated alike; other
+  // normalisations are applied when a batch is gathered.
+  // Requires: normalization().uniform().
+  float scale() const { return normalization_.scale[0]; }
+  float offset() const { return -normalization_.mean[0] * normalization_.scale[0]; }
+
+  // Returns: the same samples, read in another way.
+  // Requires: 1, the last extent of shape(), or features() values.
+  Dataset Normalized(Normalize normalize, Normalization normalization) const;
+  // Returns: the same samples with names for the classes.
+  // Requires: none, or at least classes() of them; classes() becomes their number.
+  Dataset Named(LabelNames names) const;
 
  private:
   friend class DatasetBuilder;
@@ -94,8 +102,9 @@ class Dataset {
   std::vector<std::size_t> shape_;
   std::size_t features_ = 0;
   std::uint32_t classes_ = 0;
-  float scale_ = 1.0f;
-  float offset_ = 0.0f;
+  Normalize normalize_ = Normalize::kNone;
+  Normalization normalization_;
+  LabelNames label_names_;
 };
 
 // Two IDX files that belong together: samples, and labels or targets. Either may be gzipped (told
@@ -108,6 +117,16 @@ struct Source {
   std::string targets = {};   // [samples] or [samples, outputs] of any type; empty: labels
   float scale = 1;            // kScale
 };
+
+// How many numbers a normalisation of samples of this shape has: their last extent for kPerChannel,
+// else their features.
+std::size_t PeriodOf(Normalize normalize, const std::vector<std::size_t>& shape);
+
+// Fits mean and standard deviation (kMinMax: minimum and range) on the elements of some samples. A
+// number that is the same in all of them gets 1 for its deviation, so that it becomes 0.
+// Requires: IsFitted(normalize); rows not empty, below set.size().
+// Determinism: sums in double, in the order of rows.  Cost: two passes over the rows.
+Standard Fit(const Dataset& set, std::span<const std::uint32_t> rows, Normalize normalize);
 
 // Limits, each checked before anything of that size is allocated or written.
 inline constexpr std::size_t kMaxIdxDimensions = 8;

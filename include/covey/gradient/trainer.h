@@ -29,8 +29,9 @@ struct StepResult {
 // pieces of 256 samples that are added in order.
 //
 // Cost: activations of a batch or piece, the optimizer's slots, and the gradient where it is stored
-// (twice for large batches), allocated in the constructor, and for SmallMlp in the first step;
-// later steps allocate nothing. The first use of weights or norms may allocate what only they need.
+// (twice for large batches), allocated in the constructor; for SmallMlp and for copies of rows
+// (gradient/batch.h) in the first step; later steps allocate nothing. The first use of weights or
+// norms may allocate what only they need.
 // Speed: bench/train.cc, bench/batch.cc.
 // Thread: one thread at a time calls; parts of a step run on `tasks`. Denormal numbers count as
 // zero while a step runs.

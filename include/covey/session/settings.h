@@ -19,9 +19,13 @@ struct Settings {
   PeerKey self;
   SessionId session;
   Digest fleet;
-  Digest model;                 // fingerprint
-  std::string model_summary;    // "mlp 784-72-10"
-  std::string software;         // "covey 0.1.0"
+  Digest model;               // fingerprint
+  std::string model_summary;  // "mlp 784-72-10"
+  std::string software;       // "covey 0.1.0"
+  Digest normalization;       // how samples are read (wire::Hello), and what people are told of it
+  std::string normalization_summary;
+  Digest labels;
+  std::string labels_summary;
   std::size_t vector_size = 0;  // floats of x, at least 1
   bool checksum = true;  // CRC-32C of bodies; false where the transport authenticates every frame
   std::optional<std::set<PeerKey>> allowed;  // unset: whoever the transport lets in

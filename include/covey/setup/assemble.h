@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "covey/base/ids.h"
@@ -44,9 +45,13 @@ struct Assembly {
 class OpenSets {
  public:
   Result<data::Dataset> Open(const data::Source& source, const std::string& cache);
+  // Fits the normalisation of `source` on the first `rows` of `set`, its data set, or finds it.
+  data::Normalization Fit(const data::Source& source, const data::Dataset& set,
+                          std::span<const std::uint32_t> rows);
 
  private:
   std::map<std::string, data::Dataset> sets_;  // by everything that the content depends on
+  std::map<std::string, data::Normalization> fits_;
 };
 
 // Opens the data and computes what depends on them: epochs become batches, fractions of the run

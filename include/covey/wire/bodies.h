@@ -35,6 +35,12 @@ struct Hello {
   std::uint32_t credit = 1;  // chunks that the receiver of this hello may send at first
   bool join = false;         // answer with WEIGHTS marked copy
   std::string software;      // "covey 0.1.0"; at most kMaxSoftware bytes
+  // How the sender reads its samples; must agree, or the models have different inputs and outputs.
+  // Hashes, and texts for people of at most kMaxText bytes; all zero: the sender doesn't say.
+  Digest normalization;
+  std::string normalization_summary;
+  Digest labels;  // names of the classes
+  std::string labels_summary;
 
   bool operator==(const Hello&) const = default;
 };

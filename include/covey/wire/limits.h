@@ -10,7 +10,7 @@ inline constexpr std::size_t kEnvelopeSize = 64;
 inline constexpr std::size_t kMaxBody = 256 * 1024;  // of any frame
 inline constexpr std::size_t kMaxFrame = kEnvelopeSize + kMaxBody;
 
-// Longest structured body (hello, begin, nack). A real one has at most 700 bytes; the rest is room
+// Longest structured body (hello, begin, nack). A real one has at most 1300 bytes; the rest is room
 // for fields of later versions. Small, because a parser may allocate a multiple of what it is
 // given.
 inline constexpr std::size_t kMaxStructuredBody = 4096;

@@ -40,6 +40,8 @@ enum class Reason : std::uint8_t {
   // Made at home, never sent:
   kReplaced = 27,  // our own newer WEIGHTS to the same peer took its place
   kLinkLost = 28,  // the link went down, or was down, before the message left
+  // Sent again:
+  kData = 29,  // samples are normalised differently, or classes have other names
   kCount
 };
 

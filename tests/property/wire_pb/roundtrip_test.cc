@@ -35,6 +35,10 @@ wire::Hello RandomHello(Stream& stream) {
   hello.session = SessionId{stream.Next64()};
   hello.model_summary = RandomText(stream, wire::kMaxText);
   hello.software = RandomText(stream, wire::kMaxSoftware);
+  Fill(stream, hello.normalization.bytes);
+  hello.normalization_summary = RandomText(stream, wire::kMaxText);
+  Fill(stream, hello.labels.bytes);
+  hello.labels_summary = RandomText(stream, wire::kMaxText);
   hello.max_chunk = stream.Next32();
   hello.credit = stream.Next32();
   hello.join = stream.Chance(0.5);

@@ -71,6 +71,31 @@ TEST(Fifo, HoldsAModel) {
   EXPECT_EQ(Errors(model + "consensus: {fifo: {bytes: 8008B}}\n"), "loaded");
 }
 
+TEST(Data, NumbersOfANormalizationComeWithTheirWord) {
+  const std::string data = "data: {train: {images: i, labels: l}, ";
+  const std::string model = "model: {input: [4], layers: [{dense: {units: 2}}]}\n";
+  EXPECT_THAT(Errors(model + data + "normalize: given}\n"),
+              HasSubstr("data.normalization.mean: is empty"));
+  EXPECT_THAT(Errors(model + data + "normalization: {mean: [1], std: [1]}}\n"),
+              HasSubstr("data.normalization.mean: is not used with normalize: unit"));
+  EXPECT_THAT(Errors(model + data + "normalize: given, normalization: {mean: [1, 2], std: [1]}}\n"),
+              HasSubstr("data.normalization.std: has 1 numbers, and mean has 2"));
+  EXPECT_THAT(Errors(model + data + "normalize: given, normalization: {mean: [1], std: [0]}}\n"),
+              HasSubstr("error: "));
+  EXPECT_EQ(Errors(model + data + "normalize: given, normalization: {mean: [1], std: [2]}}\n"),
+            "loaded");
+}
+
+TEST(Data, EachOutputHasANameOfItsOwn) {
+  const std::string data = "data: {train: {images: i, labels: l}, ";
+  const std::string model = "model: {input: [4], layers: [{dense: {units: 2}}]}\n";
+  EXPECT_EQ(Errors(model + data + "labels: [sit, walk]}\n"), "loaded");
+  EXPECT_THAT(Errors(model + data + "labels: [sit]}\n"),
+              HasSubstr("data.labels: has 1 names, and the model's last layer has 2 outputs"));
+  EXPECT_THAT(Errors(model + data + "labels: [sit, sit]}\n"),
+              HasSubstr("data.labels[1]: 'sit' is empty or was there before"));
+}
+
 TEST(Train, AccuracyNeedsValidationSamples) {
   EXPECT_THAT(Errors(SmallNode("train: {until: {accuracy: 0.9}}\n")),
               HasSubstr("train.until: accuracy is measured on validation samples"));

@@ -48,7 +48,8 @@ data:
   train: {images: "- a", targets: "#b"}
   test: {images: c, targets: d}
   validation: {last: 17}
-  normalize: {scale: 0.125}
+  normalize: given
+  normalization: {mean: [0.1, -3], std: [0.25, 1e-3]}
   batch: 5
   partition: {kind: iid, index: 1, of: 3, rate: 33.3%, alpha: 0.1, key_file: k,
     key: 8, seed: 9}
@@ -142,8 +143,8 @@ TEST(WriteYaml, ReadsBackTheSame) {
   EXPECT_EQ(a.security.authorized_keys_file, "null");
   EXPECT_EQ(a.data.train.images, "- a");
   EXPECT_EQ(a.data.train.targets, "#b");
-  EXPECT_EQ(a.data.train.scale, 0.125f);
-  EXPECT_EQ(a.data.test->normalize, data::Normalize::kScale);
+  EXPECT_EQ(a.data.test->normalize, data::Normalize::kGiven);
+  EXPECT_EQ(a.data.normalization, (data::Standard{.mean = {0.1f, -3}, .std = {0.25f, 0.001f}}));
   EXPECT_EQ(a.data.partition.rate, loaded->value.data.partition.rate);
   EXPECT_EQ(a.train.until, (Until{Until::Kind::kEpochs, 0, 0.123456789, 0}));
   EXPECT_EQ(a.train.settle.Rounds(1), 120u);
@@ -151,6 +152,18 @@ TEST(WriteYaml, ReadsBackTheSame) {
   EXPECT_EQ(a.train.optimizer, loaded->value.train.optimizer);
   EXPECT_EQ(a.consensus.gamma, 0.1f);
   EXPECT_EQ(a.faults.weights_drop, 0.1234567891);
+}
+
+TEST(WriteYaml, NamesOfClassesAndAScaleComeBack) {
+  const std::string text =
+      "model: {input: [4], layers: [{dense: {units: 2}}]}\n"
+      "data: {train: {images: i, labels: l}, normalize: {scale: 0.125}, labels: ['yes', \"a, "
+      "b\"]}\n";
+  const auto again = ParseNode(WriteYaml(ParseNode(text, "n")->value), "again.yaml");
+  ASSERT_TRUE(again) << again.error().Format();
+  EXPECT_EQ(again->value.data.train.normalize, data::Normalize::kScale);
+  EXPECT_EQ(again->value.data.train.scale, 0.125f);
+  EXPECT_EQ(again->value.data.labels, (data::LabelNames{"yes", "a, b"}));
 }
 
 // Guards the test above: a key that it leaves at its default would not be tested at all.
@@ -171,6 +184,7 @@ TEST(WriteYaml, RoundTripCoversEveryKey) {
   all.faults.links = world.links;
   all.faults.partitions = world.partitions;
   all.faults.nodes = world.nodes;
+  all.data.labels = {"of", "a", "model", "with", "classes"};
   const auto unusual = lines(WriteYaml(all));
   for (const std::string& line : lines(WriteYaml(defaults))) {
     const bool header = line.ends_with(":") || line.find("activation") != std::string::npos;

@@ -245,6 +245,35 @@ TEST(Trainer, PortableNumericsKeepDenormals) {
   });
 }
 
+TEST(Trainer, RowsNormalisedOneByOneTrainAsTheirValues) {
+  const Dataset alike = Stripes(300, 6, 3);  // bytes / 255
+  data::Normalization each{.mean = std::vector<float>(6, 0.0f),
+                           .scale = std::vector<float>(6, 1.0f / 255.0f)};
+  each.mean[5] = 255;  // moves feature 5 by -1
+  const Dataset apart = alike.Normalized(data::Normalize::kGiven, each);
+  const nn::ModelSpec spec = Model(6, 5, 3);
+  // Batches that a network reads, pieces of a large one, and one that SmallMlp would take.
+  for (const Kind kind : {Kind::kAdam, Kind::kIrpropPlus}) {
+    for (const std::size_t batch : {std::size_t{7}, std::size_t{300}}) {
+      optim::Settings settings;
+      settings.kind = kind;
+      Trainer trainer(spec, settings, batch);
+      tensor::FlatVector x = Start(spec);
+      tensor::FlatVector moved = Start(spec);
+      // What feature 5 loses, the bias of each unit gains.
+      const std::span<float> parameters = moved.view();
+      for (std::size_t unit = 0; unit < 5; ++unit) {
+        parameters[30 + unit] += parameters[unit * 6 + 5];
+      }
+      const auto rows = Rows(0, batch);
+      const double expected = trainer.Step(x.view(), alike, rows).loss_sum;
+      Trainer other(spec, settings, batch);
+      const double got = other.Step(moved.view(), apart, rows).loss_sum;
+      EXPECT_NEAR(got, expected, 1e-4 * expected) << static_cast<int>(kind) << ' ' << batch;
+    }
+  }
+}
+
 TEST(Trainer, SameInputsSameBits) {
   const Dataset dataset = Stripes(64, 20, 4);
   const nn::ModelSpec spec = Model(20, 9, 4);

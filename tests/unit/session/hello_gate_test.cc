@@ -26,6 +26,12 @@ struct Case {
     hello.model = settings.model;
     hello.model_summary = settings.model_summary;
     hello.credit = 8;
+    settings.normalization = test::DigestOf(11);
+    settings.normalization_summary = "unit";
+    settings.labels = test::DigestOf(12);
+    settings.labels_summary = "2 names: sit, walk";
+    hello.normalization = settings.normalization;
+    hello.labels = settings.labels;
     Sign();
   }
   // Makes envelope and hello agree again.
@@ -66,6 +72,26 @@ TEST(HelloGate, Model) {
   EXPECT_EQ(other.Judge().text, "mlp 12-32-4 against cnn 12-64-4");
   other.hello.model_summary = other.settings.model_summary;
   EXPECT_NE(other.Judge().text.find("c8c8c8c8"), std::string::npos);
+}
+
+TEST(HelloGate, Normalization) {
+  Case other;
+  other.hello.normalization.bytes[31] ^= 1;
+  other.hello.normalization_summary = "scale 0.5";
+  EXPECT_EQ(other.Judge().reason, Reason::kData);
+  EXPECT_EQ(other.Judge().text, "normalisation unit against scale 0.5");
+  EXPECT_FALSE(other.Judge().broken);
+  other.hello.normalization = Digest{};  // of a version that doesn't say
+  other.hello.normalization_summary.clear();
+  EXPECT_EQ(other.Judge().text, "normalisation unit against unknown");
+}
+
+TEST(HelloGate, Labels) {
+  Case other;
+  other.hello.labels.bytes[0] ^= 1;
+  other.hello.labels_summary = "2 names: walk, sit";
+  EXPECT_EQ(other.Judge().reason, Reason::kData);
+  EXPECT_EQ(other.Judge().text, "labels 2 names: sit, walk against 2 names: walk, sit");
 }
 
 TEST(HelloGate, KeyMustBeTheAuthenticatedOne) {

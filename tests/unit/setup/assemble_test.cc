@@ -101,6 +101,52 @@ TEST_F(AssembleTest, TargetsAreAsManyAsOutputs) {
   EXPECT_EQ(made->data.shard.size(), 6u);
 }
 
+TEST_F(AssembleTest, NumbersOfANormalizationFitTheSamples) {
+  config_.data.train.normalize = data::Normalize::kGiven;
+  config_.data.normalization = {.mean = {1, 2, 3}, .std = {1, 1, 1}};
+  const Error error = Refused();
+  EXPECT_EQ(error.code, ErrorCode::kData);
+  EXPECT_EQ(error.where, "data.normalization.mean");
+  EXPECT_EQ(error.what,
+            "3 numbers, wanted 1, 4 (one for each channel) or 4 (one for each feature) for samples "
+            "of [4]");
+  config_.data.normalization = {.mean = {1, 2, 3, 4}, .std = {1, 1, 1, 2}};
+  config_.data.test = config_.data.train;
+  const Result<Assembly> made = Try();
+  ASSERT_TRUE(made.has_value()) << made.error().Format();
+  EXPECT_EQ(made->data.train.normalization().scale, (std::vector<float>{1, 1, 1, 0.5f}));
+  EXPECT_EQ(made->data.test->normalization(), made->data.train.normalization());
+}
+
+TEST_F(AssembleTest, AFitIsOfTheWholeTrainingFileSoThatPartsAgree) {
+  std::vector<std::uint8_t> values(24);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint8_t>(i);
+  WriteIdx(folder_ / "images", {6, 4}, values);
+  config_.data.train.normalize = data::Normalize::kStandard;
+  config_.data.validation_last = 2;  // does not count
+  config_.data.partition.kind = data::PartitionSettings::Kind::kIid;
+  config_.data.partition.part = {.index = 0, .count = 2};
+  OpenSets sets;
+  const Result<Assembly> one = Assemble(config_, {}, &sets);
+  config_.data.partition.part.index = 1;
+  const Result<Assembly> two = Assemble(config_, {}, &sets);
+  ASSERT_TRUE(one.has_value() && two.has_value());
+  EXPECT_EQ(one->data.train.normalization().mean, (std::vector<float>{6, 7, 8, 9}));
+  EXPECT_EQ(one->links.session.normalization, two->links.session.normalization);
+  config_.data.train.normalize = data::Normalize::kUnit;
+  EXPECT_NE(Try()->links.session.normalization, one->links.session.normalization);
+}
+
+TEST_F(AssembleTest, NamesOfClassesArePartOfTheHello) {
+  const Digest unnamed = Try()->links.session.labels;
+  config_.data.labels = {"sit", "stand", "walk"};
+  const Result<Assembly> named = Try();
+  ASSERT_TRUE(named.has_value());
+  EXPECT_EQ(named->data.train.label_names().size(), 3u);
+  EXPECT_NE(named->links.session.labels, unnamed);
+  EXPECT_EQ(named->links.session.labels_summary, "3 names: sit, stand, walk");
+}
+
 TEST_F(AssembleTest, SymbolsAreCheckedAndNeverScaled) {
   config_.model.layers = {nn::OneHot{.symbols = 3}, nn::Lstm{.units = 2}, nn::Dense{.units = 3}};
   const Error error = Refused();
