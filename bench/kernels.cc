@@ -44,18 +44,29 @@ void SetRate(benchmark::State& state, std::int64_t bytes_per_element) {
   state.SetLabel(std::string(KernelLevel()));
 }
 
+// Arguments: elements, encoding of WEIGHTS, encoding of DELTAS.
 void BM_Pull(benchmark::State& state) {
   const auto n = static_cast<std::size_t>(state.range(0));
+  const auto sent = static_cast<Encoding>(state.range(1));
+  const auto replied = static_cast<Encoding>(state.range(2));
   FlatVector x = Random(n, 0);
-  const AlignedBuffer q = Encoded(Random(n, 1));
-  AlignedBuffer reply(q.size());
+  const FlatVector other = Random(n, 1);
+  AlignedBuffer q(EncodedSize(sent, n));
+  Encode(sent, other.view(), q.view());
+  AlignedBuffer reply(EncodedSize(replied, n));
   for (auto _ : state) {
-    Pull(Encoding::kFloat32, q.view(), 0.5f, x.view(), reply.view());
+    Pull({sent, q.view()}, 0.5f, x.view(), {replied, reply.view()});
     benchmark::ClobberMemory();
   }
   SetRate(state, 16);
 }
-BENCHMARK(BM_Pull)->Arg(kSmall)->Arg(kLarge);
+BENCHMARK(BM_Pull)
+    ->Args({kSmall, 0, 0})
+    ->Args({kLarge, 0, 0})
+    ->Args({kSmall, 1, 1})
+    ->Args({kSmall, 2, 2})
+    ->Args({kSmall, 3, 3})
+    ->Args({kSmall, 1, 4});
 
 // a = b + s c with the compiler's own code for the build's baseline: what STREAM runs.
 void BM_Triad(benchmark::State& state) {

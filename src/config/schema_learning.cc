@@ -242,6 +242,23 @@ ChoiceBinding EveryChoice(EvaluateSettings& evaluate) {
   return choice;
 }
 
+void VisitEncodings(Visitor& v, consensus::Encodings& e) {
+  using tensor::Encoding;
+  std::vector<std::pair<Encoding, std::string_view>> all;
+  std::vector<std::pair<Encoding, std::string_view>> of_weights;
+  for (std::uint8_t i = 0; i < tensor::kEncodings; ++i) {
+    const auto encoding = static_cast<Encoding>(i);
+    all.emplace_back(encoding, tensor::Name(encoding));
+    if (tensor::FitsWeights(encoding)) of_weights.emplace_back(encoding, tensor::Name(encoding));
+  }
+  v.Scalar({"weights",
+            "Models: f32 is exact; f16 and bf16 are half as long, int8 a quarter and a little"},
+           Word<Encoding>(e.weights, std::move(of_weights)));
+  v.Scalar(
+      {"deltas", "Replies: these, or top_k, the tenth that moves most, at a twelfth of the length"},
+      Word<Encoding>(e.deltas, std::move(all)));
+}
+
 }  // namespace
 
 void VisitTrain(Visitor& v, TrainSettings& t) {
@@ -299,6 +316,8 @@ void VisitConsensus(Visitor& v, consensus::Settings& c) {
            Time(c.join_retry, milliseconds(1), hours(1)));
   v.Scalar({"settle_patience", "Ends the tail when peers never stop training"},
            Time(c.settle_patience, milliseconds(1), hours(24)));
+  v.Section({"encoding", "How messages are written, to peers that can read it; to others f32"},
+            [&v, &c] { VisitEncodings(v, c.encoding); });
   v.Section({"fifo", "Received messages that wait to be applied"}, [&v, &c] {
     v.Scalar({"weights", "Models; the oldest gives way"}, Integer(c.fifo.weights, 1, 65536));
     v.Scalar({"deltas", "Replies, in slots of their own"}, Integer(c.fifo.deltas, 1, 65536));

@@ -187,7 +187,7 @@ void Node::ApplyWeights(Time now, const Received& event, Actions& actions) {
   if (message.copy) return Drop(DropReason::kUnwantedCopy);
   if (SeenBefore(message)) return Drop(DropReason::kDuplicate);
   const float gamma = std::min(gamma_, message.gamma_max);
-  tensor::Pull(message.encoding, message.payload->view(), gamma, event.x, event.reply);
+  tensor::Pull({message.encoding, message.payload->view()}, gamma, event.x, event.reply);
   ++counters_.weights_applied;
   if (!settings_.reply || message.no_reply) return;
   ++counters_.deltas_made;

@@ -12,8 +12,6 @@
 namespace covey::learner {
 namespace {
 
-constexpr tensor::Encoding kEncoding = tensor::Encoding::kFloat32;
-
 tensor::FlatVector InitialParameters(const Settings& settings) {
   tensor::FlatVector x(nn::LayoutOf(settings.model).size());
   Stream stream(settings.seed, settings.init_stream, Purpose::kInit);
@@ -82,6 +80,8 @@ Next Learner::Start(Time now) { return Handle(now, consensus::Started{}); }
 Next Learner::Handle(Time now, const consensus::Event& event) {
   actions_.clear();
   if (next_.kind == Next::Kind::kTrain) next_.batches = 0;
+  if (const auto* up = std::get_if<consensus::PeerUp>(&event)) takes_[up->peer] = up->takes;
+  if (const auto* down = std::get_if<consensus::PeerDown>(&event)) takes_.erase(down->peer);
   core_.Handle(now, event, actions_);
   return Run(now, actions_);
 }
@@ -166,10 +166,11 @@ void Learner::Drain(Time now, std::vector<consensus::Action>& actions) {
 void Learner::Apply(Time now, const consensus::Message& message,
                     std::vector<consensus::Action>& actions) {
   encoded_.reset();
-  const std::size_t size = tensor::EncodedSize(message.encoding, x_.size());
+  reply_as_ = TakenBy(message.peer).Choose(settings_.consensus.encoding.deltas);
+  const std::size_t size = tensor::EncodedSize(reply_as_, x_.size());
   if (!reply_ || reply_->size() != size) reply_ = std::make_shared<AlignedBuffer>(size);
   const std::size_t before = actions.size();
-  core_.Handle(now, consensus::Received{&message, x_.view(), reply_->view()}, actions);
+  core_.Handle(now, consensus::Received{&message, x_.view(), {reply_as_, reply_->view()}}, actions);
   // The reply buffer is overwritten by the next message, so its answer leaves at once.
   for (std::size_t i = before; i < actions.size(); ++i) {
     if (const auto* deltas = std::get_if<consensus::SendDeltas>(&actions[i])) SendDeltas(*deltas);
@@ -177,10 +178,15 @@ void Learner::Apply(Time now, const consensus::Message& message,
 }
 
 void Learner::SendWeights(const consensus::SendWeights& send) {
-  if (!encoded_) {
-    auto buffer = std::make_shared<AlignedBuffer>(tensor::EncodedSize(kEncoding, x_.size()));
-    tensor::Encode(kEncoding, x_.view(), buffer->view());
+  // A newcomer starts from the copy: it gets every bit of it.
+  const tensor::Encoding encoding =
+      send.copy ? tensor::Encoding::kFloat32
+                : TakenBy(send.peer).Choose(settings_.consensus.encoding.weights);
+  if (!encoded_ || encoded_as_ != encoding) {
+    auto buffer = std::make_shared<AlignedBuffer>(tensor::EncodedSize(encoding, x_.size()));
+    tensor::Encode(encoding, x_.view(), buffer->view());
     encoded_ = std::move(buffer);
+    encoded_as_ = encoding;
   }
   consensus::Message message;
   message.kind = consensus::MessageKind::kWeights;
@@ -190,7 +196,7 @@ void Learner::SendWeights(const consensus::SendWeights& send) {
   message.no_reply = send.copy;
   message.copy = send.copy;
   message.training = core_.state() == consensus::State::kTraining;
-  message.encoding = kEncoding;
+  message.encoding = encoding;
   message.payload = encoded_;
   host_.Send(std::move(message));
 }
@@ -201,9 +207,14 @@ void Learner::SendDeltas(const consensus::SendDeltas& send) {
   message.peer = send.peer;
   message.exchange = send.exchange;
   message.training = core_.state() == consensus::State::kTraining;
-  message.encoding = kEncoding;
+  message.encoding = reply_as_;
   message.payload = std::move(reply_);
   host_.Send(std::move(message));
+}
+
+tensor::EncodingSet Learner::TakenBy(const PeerKey& peer) const {
+  const auto found = takes_.find(peer);
+  return found == takes_.end() ? tensor::EncodingSet() : found->second;
 }
 
 Snapshot Learner::TakeSnapshot() {

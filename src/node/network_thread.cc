@@ -107,7 +107,7 @@ void NetworkThread::PublishReport() {
 void NetworkThread::PeerUp(const PeerKey& peer, const wire::Hello& hello) {
   log::Info(log::Category::kNetwork, "peer up",
             {{"peer", peer.Short()}, {"software", hello.software}});
-  mailbox_.Notice(consensus::PeerUp{peer});
+  mailbox_.Notice(consensus::PeerUp{peer, hello.takes});
 }
 
 void NetworkThread::PeerDown(const PeerKey& peer, const std::string& reason) {

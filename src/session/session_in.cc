@@ -137,7 +137,10 @@ std::optional<Reason> Session::BeginGate(const Envelope& envelope, const wire::B
   if (begin.kind != MessageKind::kWeights && begin.kind != MessageKind::kDeltas) {
     return Reason::kMessageKind;
   }
-  if (!tensor::IsKnown(begin.encoding)) return Reason::kEncoding;
+  const bool weights = begin.kind == MessageKind::kWeights;
+  if (!tensor::IsKnown(begin.encoding) || (weights && !tensor::FitsWeights(begin.encoding))) {
+    return Reason::kEncoding;
+  }
   if (begin.total != tensor::EncodedSize(begin.encoding, settings_.vector_size)) {
     return Reason::kSize;
   }
@@ -145,7 +148,7 @@ std::optional<Reason> Session::BeginGate(const Envelope& envelope, const wire::B
       envelope.count != ChunkCount(begin.total, begin.chunk)) {
     return Reason::kChunks;
   }
-  if (begin.kind == MessageKind::kDeltas) return ReplyGate(envelope.exchange);
+  if (!weights) return ReplyGate(envelope.exchange);
   if (!(begin.gamma_max > 0 && begin.gamma_max <= 1)) {  // NaN fails too
     return Reason::kGamma;
   }
@@ -207,7 +210,7 @@ void Session::Finish() {
   const wire::Begin begin = incoming_.begin();
   auto payload = std::make_shared<AlignedBuffer>(incoming_.Finish());
   host_.Release(payload->size());
-  if (!tensor::AllFinite(begin.encoding, payload->view())) {
+  if (!tensor::AllFinite(begin.encoding, payload->view(), settings_.vector_size)) {
     return RejectMessage(Reason::kNotFinite, envelope, begin.kind);
   }
   if (begin.kind == MessageKind::kDeltas) {

@@ -109,8 +109,8 @@ void VirtualNode::TellTurn() {
 
 // --- What the links tell ---
 
-void VirtualNode::PeerUp(const PeerKey& peer, const wire::Hello&) {
-  Notice(consensus::PeerUp{peer});
+void VirtualNode::PeerUp(const PeerKey& peer, const wire::Hello& hello) {
+  Notice(consensus::PeerUp{peer, hello.takes});
 }
 
 void VirtualNode::PeerDown(const PeerKey& peer, const std::string&) {

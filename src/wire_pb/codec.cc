@@ -77,6 +77,7 @@ std::vector<std::byte> ProtobufCodec::Encode(const wire::Hello& hello) const {
   message.set_normalization_summary(wire::CleanText(hello.normalization_summary, wire::kMaxText));
   if (hello.labels != Digest{}) message.set_labels(Text(hello.labels.bytes));
   message.set_labels_summary(wire::CleanText(hello.labels_summary, wire::kMaxText));
+  message.set_takes(hello.takes.bits());
   return Serialize(message);
 }
 
@@ -116,6 +117,7 @@ Result<wire::Hello> ProtobufCodec::DecodeHello(ByteView body) const {
       !ReadOptional32(message->labels(), hello.labels.bytes)) {
     return Fail(ErrorCode::kProtocol, "hello", "normalization or labels is not of 32 bytes");
   }
+  hello.takes = tensor::EncodingSet::FromBits(message->takes());
   if (!Read32(message->key(), hello.key.bytes) || !Read32(message->fleet(), hello.fleet.bytes) ||
       !Read32(message->model(), hello.model.bytes)) {
     return Fail(ErrorCode::kProtocol, "hello", "key, fleet or model is not of 32 bytes");

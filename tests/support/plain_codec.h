@@ -31,6 +31,7 @@ class PlainCodec final : public wire::BodyCodec {
     out.Text(hello.normalization_summary);
     out.Raw(hello.labels.bytes);
     out.Text(hello.labels_summary);
+    out.Number(hello.takes.bits());
     return out.bytes;
   }
 
@@ -70,6 +71,7 @@ class PlainCodec final : public wire::BodyCodec {
     hello.normalization_summary = wire::CleanText(in.Text(), wire::kMaxText);
     in.Raw(hello.labels.bytes);
     hello.labels_summary = wire::CleanText(in.Text(), wire::kMaxText);
+    hello.takes = tensor::EncodingSet::FromBits(in.Number<std::uint32_t>());
     if (!in.whole()) return Fail(ErrorCode::kProtocol, "hello", "can't be parsed");
     return hello;
   }

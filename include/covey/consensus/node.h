@@ -50,16 +50,17 @@ struct Trained {
   std::uint32_t batches = 0;
 };
 // The host took `message` from the FIFO and lends x and a reply buffer (EncodedSize bytes, 64-byte
-// aligned).
+// aligned), which is filled by WEIGHTS that are answered.
 struct Received {
   const Message* message = nullptr;
   tensor::VectorView x;
-  MutableByteView reply;
+  tensor::Coded<MutableByteView> reply;
 };
 // The FIFO was found empty after a Drain action.
 struct Drained {};
 struct PeerUp {
   PeerKey peer;
+  tensor::EncodingSet takes{};  // for the host; the core has no use for it
 };
 struct PeerDown {
   PeerKey peer;

@@ -6,6 +6,7 @@
 
 #include "covey/base/time.h"
 #include "covey/consensus/fifo.h"
+#include "covey/tensor/codec.h"
 
 namespace covey::consensus {
 
@@ -13,6 +14,13 @@ namespace covey::consensus {
 // up to a round at each side, and averages what is a round old. Between mini-batches it waits for
 // one of N.
 enum class DrainAt : std::uint8_t { kRound, kBatch };
+
+// What messages are written in, to peers that take it; to others, f32. Both sides of an exchange
+// add what decodes, so the sum over the nodes is kept whatever an encoding loses.
+struct Encodings {
+  tensor::Encoding weights = tensor::Encoding::kFloat32;  // FitsWeights
+  tensor::Encoding deltas = tensor::Encoding::kFloat32;
+};
 
 struct Settings {
   std::uint32_t batches = 10;  // N: mini-batches of local training in a round, at least 1
@@ -33,6 +41,7 @@ struct Settings {
       std::chrono::seconds(30);       // ends the tail when peers never stop training
   std::uint64_t publish_batches = 0;  // a snapshot after every so many batches; 0: only at the end
   FifoLimits fifo{};
+  Encodings encoding{};  // for the host: the core knows only bytes
 };
 
 // Returns: the gamma that the settings mean. Source: docs/consensus.md, 3: M replies of a

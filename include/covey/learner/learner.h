@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -120,6 +121,7 @@ class Learner {
   void Apply(Time now, const consensus::Message& message, std::vector<consensus::Action>& actions);
   void SendWeights(const consensus::SendWeights& send);
   void SendDeltas(const consensus::SendDeltas& send);
+  tensor::EncodingSet TakenBy(const PeerKey& peer) const;
 
   Settings settings_;
   data::Dataset train_;
@@ -128,8 +130,11 @@ class Learner {
   data::Sampler sampler_;
   gradient::Trainer trainer_;
   consensus::Node core_;
-  SharedBuffer encoded_;                  // x as it is now; null after x has moved
+  std::map<PeerKey, tensor::EncodingSet> takes_;  // of the peers that are up
+  SharedBuffer encoded_;                          // x as it is now; null after x has moved
+  tensor::Encoding encoded_as_ = tensor::Encoding::kFloat32;
   std::shared_ptr<AlignedBuffer> reply_;  // filled by the message that was applied last
+  tensor::Encoding reply_as_ = tensor::Encoding::kFloat32;
   std::vector<consensus::Action> actions_;
   Next next_;
   std::uint64_t samples_ = 0;

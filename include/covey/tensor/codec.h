@@ -1,8 +1,17 @@
-// How a vector is written into a message: encodings and the fused operations of Algorithm 1 on
-// encoded bytes.
+// How a vector is written into a message: encodings and the operations of Algorithm 1 on encoded
+// bytes.
+//
+//   f32    4 B an element, exact
+//   f16    2 B: binary16, rounded to nearest even; beyond +-65504 the nearest of these
+//   bf16   2 B: upper half of binary32, rounded to nearest even; 8 bits of precision, full range
+//   int8   1 B, and 4 B for each block of 128: scale = max |x| / 127 of the block, x = scale * int
+//   top_k  DELTAS only: the tenth of the elements that are largest in magnitude, as binary16,
+//          behind one bit an element that says which; the rest are zero. 0.33 B an element
 //
 // Both sides of an exchange must add the same numbers (docs/consensus.md, 1), so a reply is encoded
-// first and x moves by what decodes from it.
+// first and x moves by what decodes from it. What an encoding loses of a DELTAS stays in the
+// difference of the two nodes and comes back with their next exchange: no error feedback is needed.
+// Determinism: the same bytes at every kernel level.
 #pragma once
 
 #include <cstddef>
@@ -14,34 +23,69 @@
 
 namespace covey::tensor {
 
-// Values stand in envelopes: never reuse one.
+// Values stand in messages: never reuse one.
 enum class Encoding : std::uint8_t {
-  kFloat32 = 0,  // little-endian IEEE 754 binary32, exact
+  kFloat32 = 0,
+  kFloat16 = 1,
+  kBfloat16 = 2,
+  kInt8 = 3,
+  kTopK = 4,
 };
+inline constexpr std::uint8_t kEncodings = 5;
 
 bool IsKnown(Encoding encoding);
-std::string_view Name(Encoding encoding);
+// Whether parameters may travel so: an encoding that leaves elements out is for differences.
+bool FitsWeights(Encoding encoding);
+std::string_view Name(Encoding encoding);  // "f32"; "unknown"
+
+// A set of encodings. Numbers of later versions are no members.
+class EncodingSet {
+ public:
+  EncodingSet() = default;  // f32 alone, which every node takes
+  static EncodingSet All() { return FromBits(~0U); }
+  static EncodingSet FromBits(std::uint32_t bits);  // bit i: the encoding i
+
+  std::uint32_t bits() const { return bits_; }
+  bool contains(Encoding encoding) const;
+  // Returns: `wanted` if it is a member, else f32.
+  Encoding Choose(Encoding wanted) const { return contains(wanted) ? wanted : Encoding::kFloat32; }
+
+  bool operator==(const EncodingSet&) const = default;
+
+ private:
+  std::uint32_t bits_ = 1;
+};
 
 // Returns: bytes of an encoded vector of n elements.
 std::size_t EncodedSize(Encoding encoding, std::size_t n);
 
-// out = encode(x). Requires: out.size() == EncodedSize(encoding, x.size()).
+// out = encode(x). Not a number stays so, and is refused by AllFinite, except where it is not among
+// the largest tenth.
+// Requires: out.size() == EncodedSize(encoding, x.size()), 64-byte aligned.
 void Encode(Encoding encoding, ConstVectorView x, MutableByteView out);
 
-// x = decode(bytes). Requires: matching sizes. Used by newcomers that copy a peer.
+// x = decode(bytes). Requires: matching sizes, 64-byte aligned bytes. Used by newcomers that copy a
+// peer.
 void Decode(Encoding encoding, ByteView bytes, VectorView x);
 
-// One pass: d = gamma (decode(q) - x); reply = encode(d); x += decode(reply).
-// Requires: q.size() == reply.size() == EncodedSize(encoding, x.size()); 64-byte aligned q and
-// reply.
+// A vector under way: its bytes and what they are.
+template <typename View>
+struct Coded {
+  Encoding encoding = Encoding::kFloat32;
+  View bytes;
+};
+
+// d = gamma (decode(q) - x); reply = encode(d); x += decode(reply). One pass for f32.
+// Requires: FitsWeights(q.encoding); sizes as EncodedSize(encoding, x.size()); 64-byte aligned
+// bytes.
 // Source: Algorithm 1 of Crandall & Webb 2020, branch WEIGHTS.
-void Pull(Encoding encoding, ByteView q, float gamma, VectorView x, MutableByteView reply);
+void Pull(Coded<ByteView> q, float gamma, VectorView x, Coded<MutableByteView> reply);
 
 // x -= decode(d). Source: the same, branch DELTAS.
 void Subtract(Encoding encoding, ByteView d, VectorView x);
 
-// Returns: whether every element decodes to a finite number. Tests bits, so no compiler flag can
-// remove it.
-bool AllFinite(Encoding encoding, ByteView bytes);
+// Returns: whether the bytes are an encoded vector whose every element is finite and below 2^64 in
+// magnitude. Tests bits, so no compiler flag can remove it.
+bool AllFinite(Encoding encoding, ByteView bytes, std::size_t n);
 
 }  // namespace covey::tensor

@@ -15,6 +15,7 @@
 #include "covey/base/ids.h"
 #include "covey/base/result.h"
 #include "covey/consensus/message.h"
+#include "covey/tensor/codec.h"
 #include "covey/wire/limits.h"
 #include "covey/wire/reason.h"
 
@@ -41,6 +42,7 @@ struct Hello {
   std::string normalization_summary;
   Digest labels;  // names of the classes
   std::string labels_summary;
+  tensor::EncodingSet takes = tensor::EncodingSet::All();  // encodings that the sender decodes
 
   bool operator==(const Hello&) const = default;
 };

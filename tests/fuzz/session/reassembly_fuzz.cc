@@ -104,7 +104,7 @@ void CheckInvariants(const test::Side& side) {
   COVEY_CHECK(side.host.ready <= 1);
   for (const consensus::Message& message : side.host.delivered) {
     COVEY_CHECK(message.payload->size() == kModelBytes);
-    COVEY_CHECK(tensor::AllFinite(message.encoding, message.payload->view()));
+    COVEY_CHECK(tensor::AllFinite(message.encoding, message.payload->view(), kFloats));
     COVEY_CHECK(message.peer == test::KeyOf(1));
     COVEY_CHECK(message.gamma_max > 0 && message.gamma_max <= 1);
   }

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -157,13 +156,11 @@ class CoreFleet {
     bool draining = false;
   };
 
-  static double SumOf(const Message& message) {
+  double SumOf(const Message& message) const {
+    tensor::FlatVector values(settings_.size);
+    tensor::Decode(message.encoding, message.payload->view(), values.view());
     double sum = 0;
-    for (std::size_t k = 0; k < message.payload->size() / sizeof(float); ++k) {
-      float value;
-      std::memcpy(&value, message.payload->data() + k * sizeof(float), sizeof value);
-      sum += static_cast<double>(value);
-    }
+    for (const float value : values.view()) sum += static_cast<double>(value);
     return sum;
   }
   void DeliverAll(std::size_t i) {
@@ -175,8 +172,9 @@ class CoreFleet {
   }
   void Deliver(std::size_t i, const Message& message) {
     Member& member = *members_[i];
-    member.reply = AlignedBuffer(settings_.size * sizeof(float));
-    Post(i, Received{&message, member.x.view(), member.reply.view()});
+    const tensor::Encoding encoding = settings_.consensus.encoding.deltas;
+    member.reply = AlignedBuffer(tensor::EncodedSize(encoding, settings_.size));
+    Post(i, Received{&message, member.x.view(), {encoding, member.reply.view()}});
   }
   void Post(std::size_t i, const Event& event) {
     Member& member = *members_[i];
@@ -187,8 +185,10 @@ class CoreFleet {
       if (std::holds_alternative<Drain>(action)) member.draining = true;
       if (const auto* send = std::get_if<SendWeights>(&action)) {
         if (random_.Chance(settings_.weights_drop)) continue;
-        auto payload = std::make_shared<AlignedBuffer>(settings_.size * sizeof(float));
-        tensor::Encode(tensor::Encoding::kFloat32, member.x.view(), payload->view());
+        const tensor::Encoding encoding = settings_.consensus.encoding.weights;
+        auto payload =
+            std::make_shared<AlignedBuffer>(tensor::EncodedSize(encoding, settings_.size));
+        tensor::Encode(encoding, member.x.view(), payload->view());
         Send(i, MessageKind::kWeights, send->peer, send->exchange, send->gamma_max,
              std::move(payload));
       }
@@ -196,6 +196,7 @@ class CoreFleet {
         auto payload = std::make_shared<AlignedBuffer>(std::move(member.reply));
         if (random_.Chance(settings_.deltas_drop)) {
           Message lost;
+          lost.encoding = settings_.consensus.encoding.deltas;
           lost.payload = std::move(payload);
           lost_deltas_ += SumOf(lost);
           continue;
@@ -211,6 +212,8 @@ class CoreFleet {
     message.peer = Key(from);
     message.exchange = exchange;
     message.gamma_max = ignore_gamma_max_ ? 1.0f : gamma_max;
+    message.encoding = kind == MessageKind::kWeights ? settings_.consensus.encoding.weights
+                                                     : settings_.consensus.encoding.deltas;
     message.payload = std::move(payload);
     members_[to.bytes[0]]->mail.push_back(std::move(message));
   }
@@ -237,6 +240,26 @@ TEST(Averaging, MeanIsPreservedUnderConcurrencyWithoutLoss) {
     ASSERT_GT(fleet.exchanges(), 200u);
     // 4000 operations on 16 floats below 2: rounding of at most 2^-24 each.
     EXPECT_NEAR(fleet.Sum(), before + fleet.updates(), 4000 * 16 * 0x1.0p-24) << seed;
+  }
+}
+
+// Whatever an encoding loses, both sides add what decodes.
+TEST(Averaging, EveryEncodingPreservesTheMeanAndContracts) {
+  using tensor::Encoding;
+  constexpr Encodings kPairs[] = {
+      {Encoding::kFloat16, Encoding::kFloat16}, {Encoding::kBfloat16, Encoding::kBfloat16},
+      {Encoding::kInt8, Encoding::kInt8},       {Encoding::kFloat32, Encoding::kTopK},
+      {Encoding::kFloat16, Encoding::kTopK},    {Encoding::kInt8, Encoding::kFloat32}};
+  for (const Encodings& encoding : kPairs) {
+    CoreFleet fleet({.size = 200, .seed = 5, .consensus = {.batches = 1, .encoding = encoding}});
+    const double before = fleet.Sum();
+    const double variance = fleet.Variance();
+    for (int step = 0; step < 8000; ++step) fleet.Act();
+    ASSERT_GT(fleet.exchanges(), 500u);
+    EXPECT_NEAR(fleet.Sum(), before, 8000 * 200 * 0x1.0p-24) << Name(encoding.deltas);
+    // What is left is the noise of int8: steps of 1/127 between nodes that agree.
+    EXPECT_LT(fleet.Variance(), 1e-3 * variance)
+        << Name(encoding.weights) << " " << Name(encoding.deltas);
   }
 }
 

@@ -42,6 +42,7 @@ wire::Hello RandomHello(Stream& stream) {
   hello.max_chunk = stream.Next32();
   hello.credit = stream.Next32();
   hello.join = stream.Chance(0.5);
+  hello.takes = tensor::EncodingSet::FromBits(stream.Next32());
   return hello;
 }
 

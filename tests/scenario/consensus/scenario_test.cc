@@ -117,7 +117,8 @@ class Scenario {
     std::memcpy(payload->data(), values, sizeof values);
     message.payload = payload;
     const Counters before = node_->counters();
-    std::string text = Post(Received{&message, x_.view(), reply_.view()});
+    std::string text =
+        Post(Received{&message, x_.view(), {tensor::Encoding::kFloat32, reply_.view()}});
     for (std::size_t i = 0; i < static_cast<std::size_t>(DropReason::kCount); ++i) {
       if (node_->counters().dropped[i] != before.dropped[i]) {
         text = "dropped " + std::string(Name(static_cast<DropReason>(i))) + "\n" + text;

@@ -70,6 +70,39 @@ TEST_F(FleetTest, LearnsOverDelaysOfManyRounds) {
   EXPECT_LT(result.spread, 0.05);
 }
 
+TEST_F(FleetTest, EncodingsShortenMessagesAndStillAgree) {
+  using tensor::Encoding;
+  const auto bytes = [](const FleetResult& result) {
+    double sum = 0;
+    double messages = 0;
+    for (const NodeResult& node : result.nodes) {
+      sum += static_cast<double>(node.links.session.bytes_out);
+      messages += static_cast<double>(node.links.session.weights_in + node.links.session.deltas_in);
+    }
+    return sum / messages;
+  };
+  experiment_.node.model.layers = {nn::Dense{160, nn::Activation::kRelu},
+                                   nn::Dense{4, nn::Activation::kLinear}};
+  const double exact = bytes(Run());
+  const struct {
+    consensus::Encodings encoding;
+    double share;  // of the exact messages, frames and BEGIN included
+  } cases[] = {{{Encoding::kFloat16, Encoding::kFloat16}, 0.53},
+               {{Encoding::kBfloat16, Encoding::kBfloat16}, 0.53},
+               {{Encoding::kInt8, Encoding::kInt8}, 0.30},
+               {{Encoding::kFloat32, Encoding::kTopK}, 0.57}};
+  for (const auto& [encoding, share] : cases) {
+    experiment_.node.consensus.encoding = encoding;
+    const FleetResult result = Run();
+    EXPECT_GT(MeanAccuracy(result), 0.9) << tensor::Name(encoding.deltas);
+    EXPECT_LT(result.spread, 0.02) << tensor::Name(encoding.deltas);
+    EXPECT_LT(bytes(result) / exact, share) << tensor::Name(encoding.deltas);
+    for (const NodeResult& node : result.nodes) {
+      for (const std::uint64_t rejected : node.links.session.rejected) EXPECT_EQ(rejected, 0u);
+    }
+  }
+}
+
 TEST_F(FleetTest, IsolatedNodesNeverExchange) {
   const auto nodes = config::Expand(experiment_, config::Run::kIsolated);
   ASSERT_TRUE(nodes) << nodes.error().Format();

@@ -76,6 +76,7 @@ consensus:
   join: true
   join_retry: 3s
   settle_patience: 4s
+  encoding: {weights: f16, deltas: top_k}
   fifo: {weights: 5, deltas: 6, bytes: 1MiB}
 faults: {weights_drop: 0.1234567891, deltas_drop: 7%, duplicate: 1, delay: 3ms, seed: 4,
   reorder: 5ms, corrupt: 0.5, cut: 0.25, throttle: 7kB}

@@ -34,7 +34,7 @@ class NodeTest : public testing::Test {
     return actions;
   }
   std::vector<Action> Receive(const Message& message) {
-    return Post(Received{&message, x_.view(), reply_.view()});
+    return Post(Received{&message, x_.view(), {tensor::Encoding::kFloat32, reply_.view()}});
   }
   // One whole training round without mail. Returns: the actions between Trained and Drained.
   std::vector<Action> Round(std::uint32_t batches) {

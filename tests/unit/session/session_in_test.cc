@@ -125,6 +125,8 @@ TEST(Gates, WrongBegin) {
       {Reason::kMessageKind, [](Attack& a) { a.begin.kind = static_cast<MessageKind>(3); }},
       {Reason::kMessageKind, [](Attack& a) { a.begin.kind = static_cast<MessageKind>(0); }},
       {Reason::kEncoding, [](Attack& a) { a.begin.encoding = static_cast<tensor::Encoding>(9); }},
+      {Reason::kEncoding, [](Attack& a) { a.begin.encoding = tensor::Encoding::kTopK; }},
+      {Reason::kSize, [](Attack& a) { a.begin.encoding = tensor::Encoding::kFloat16; }},
       {Reason::kSize, [](Attack& a) { a.begin.total -= 4; }},
       {Reason::kSize, [](Attack& a) { a.begin.total += 4; }},
       {Reason::kSize, [](Attack& a) { a.begin.total = 0; }},
