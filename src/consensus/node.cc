@@ -17,6 +17,8 @@ constexpr std::size_t kMaxPending = 4096;
 // A reply that takes more rounds than this makes the network slow: one exchange less may be in
 // flight.
 constexpr int kSlowReply = 3;
+// So many rounds of the tail in a row without an answer: answers don't come.
+constexpr std::uint32_t kDeafRounds = 8;
 // Pace of the tail when no training round has been timed, and its bounds.
 constexpr Duration kDefaultPace = std::chrono::milliseconds(50);
 constexpr Duration kMinPace = std::chrono::milliseconds(1);
@@ -126,6 +128,7 @@ void Node::SettlingRound(Time now, Actions& actions) {
     return Finish(actions);
   }
   settle_quiet_ = false;
+  settle_answered_ = false;
   settle_open_.clear();
   const std::uint64_t first = next_exchange_;
   SendToRandomPeers(now, actions);
@@ -138,14 +141,33 @@ void Node::SettlingRound(Time now, Actions& actions) {
 void Node::EndSettlingRound(Time now, Actions& actions) {
   ++counters_.rounds;
   Expire(now);
+  settle_deaf_ = settle_answered_ ? 0 : settle_deaf_ + 1;
   // A round among peers that still train does not bring the fleet to rest: it does not count.
-  // Alone, it does.
-  if (settle_quiet_ || peers_.empty()) ++settled_;
+  // Alone, it does; and where answers never come, one that went to a peer at rest.
+  if (settle_quiet_ || peers_.empty() || (settle_deaf_ > kDeafRounds && AskedQuietPeer())) {
+    ++settled_;
+  }
   SettlingRound(now, actions);
+}
+
+bool Node::AskedQuietPeer() const {
+  return std::any_of(settle_open_.begin(), settle_open_.end(), [this](ExchangeId exchange) {
+    const auto pending = pending_.find(exchange);
+    return pending != pending_.end() && quiet_peers_.contains(pending->second.peer);
+  });
+}
+
+void Node::NoteQuiet(const Message& message) {
+  if (message.training) {
+    quiet_peers_.erase(message.peer);
+  } else if (std::binary_search(peers_.begin(), peers_.end(), message.peer)) {
+    quiet_peers_.insert(message.peer);
+  }
 }
 
 void Node::Answered(Time now, ExchangeId exchange, bool quiet, Actions& actions) {
   if (state_ != State::kSettling || phase_ != Phase::kWaiting || paused_) return;
+  settle_answered_ = true;
   // An answer from an earlier round counts too: replies may take longer than a round of the tail.
   settle_quiet_ = settle_quiet_ || quiet;
   const bool of_this_round = std::erase(settle_open_, exchange) > 0;
@@ -168,6 +190,7 @@ void Node::On(Time now, const Received& event, Actions& actions) {
   const Message& message = *event.message;
   const std::size_t wanted = tensor::EncodedSize(message.encoding, event.x.size());
   if (!message.payload || message.payload->size() != wanted) return Drop(DropReason::kWrongSize);
+  NoteQuiet(message);
   if (message.kind == MessageKind::kWeights) {
     ApplyWeights(now, event, actions);
   } else {
@@ -189,6 +212,8 @@ void Node::ApplyWeights(Time now, const Received& event, Actions& actions) {
   const float gamma = std::min(gamma_, message.gamma_max);
   tensor::Pull({message.encoding, message.payload->view()}, gamma, event.x, event.reply);
   ++counters_.weights_applied;
+  // Its exchange, too, brings both closer to rest.
+  if (state_ == State::kSettling && !message.training) settle_quiet_ = true;
   if (!settings_.reply || message.no_reply) return;
   ++counters_.deltas_made;
   actions.push_back(SendDeltas{message.peer, message.exchange});
@@ -237,6 +262,7 @@ void Node::On(Time now, const PeerUp& event, Actions& actions) {
 void Node::On(Time, const PeerDown& event, Actions&) {
   std::erase(peers_, event.peer);
   std::erase(newcomers_, event.peer);
+  quiet_peers_.erase(event.peer);
   // What it sent is remembered: a repetition may come over its next link.
   if (seen_.size() <= kRememberedPeers) return;
   std::erase_if(seen_, [this](const auto& entry) {

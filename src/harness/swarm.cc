@@ -55,7 +55,8 @@ std::string Line(std::uint64_t seed, const SwarmResult& result) {
                          {"what", result.what},
                          {"at", result.at.count()},
                          {"hash", result.trace_hash},
-                         {"exchanges", result.exchanges}};
+                         {"exchanges", result.exchanges},
+                         {"spread", result.spread}};
   return line.dump() + '\n';
 }
 
@@ -66,6 +67,7 @@ SwarmResult Parse(const nlohmann::json& line) {
   result.at = Duration(line.at("at").get<std::int64_t>());
   result.trace_hash = line.at("hash").get<std::uint64_t>();
   result.exchanges = line.at("exchanges").get<std::uint64_t>();
+  result.spread = line.at("spread").get<double>();
   return result;
 }
 
@@ -213,7 +215,11 @@ void Say(std::FILE* to, const std::string& text) {
 
 std::string Words(const SwarmCommand& command, std::uint64_t seed, const SwarmResult& result) {
   std::string text = "seed " + std::to_string(seed) + ": " + std::string(Name(result.verdict));
-  if (command.trace_hash) text += ", trace " + Hex(result.trace_hash);
+  if (command.trace_hash) {
+    char spread[48];
+    std::snprintf(spread, sizeof spread, ", spread %.2g", result.spread);
+    text += ", trace " + Hex(result.trace_hash) + spread;
+  }
   if (result.verdict == SwarmResult::Verdict::kGreen) return text + '\n';
   text += "\n  " + result.what + "\n  at " + FormatDuration(result.at) + " of virtual time\n";
   for (const auto& [name, value] : PlanOf(command, seed).Parameters()) {

@@ -34,8 +34,40 @@ void Session::OnFrame(Time now, ByteView frame) {
     return;
   }
   last_heard_ = now;
-  Handle(*envelope, frame.subspan(wire::kEnvelopeSize));
+  if (settings_.checksum && !wire::ChecksumHolds(frame)) {
+    OnDamaged(*envelope);
+  } else {
+    Handle(*envelope, frame.subspan(wire::kEnvelopeSize));
+  }
   Pump();
+}
+
+// Nothing that such a frame says counts. Before hello the link begins anew: damage is no refusal.
+// A chunk uses up its credit, and the message under way suffers, whatever the frame claims to
+// belong to.
+void Session::OnDamaged(const Envelope& envelope) {
+  if (state_ == State::kWaiting) {
+    Reject(Reason::kChecksum);
+    return Goodbye("damaged hello");
+  }
+  if (state_ == State::kReady && envelope.kind == FrameKind::kChunk) {
+    if (!TakeCredit()) return;
+    if (!incoming_.active()) return Reject(Reason::kChecksum);
+    return RejectMessage(Reason::kChecksum, Envelope(incoming_.envelope()), incoming_.begin().kind);
+  }
+  if (state_ == State::kReady && envelope.kind == FrameKind::kBegin) {
+    skipping_.reset();
+    return RejectMessage(Reason::kChecksum, envelope, std::nullopt);
+  }
+  Reject(Reason::kChecksum);
+}
+
+// Returns: false when the peer has sent more chunks than it may, which ends the link.
+bool Session::TakeCredit() {
+  ++taken_;
+  if (taken_ - reported_ <= settings_.credit) return true;
+  Violate(Reason::kCredit, "more chunks than granted");
+  return false;
 }
 
 void Session::Handle(const Envelope& envelope, ByteView body) {
@@ -69,13 +101,8 @@ void Session::Handle(const Envelope& envelope, ByteView body) {
   OnCredit(envelope);
 }
 
-bool Session::ChecksumHolds(const Envelope& envelope, ByteView body) const {
-  return !settings_.checksum || envelope.crc == Crc32c(body);
-}
-
 void Session::OnHello(const Envelope& envelope, ByteView body) {
   if (state_ == State::kRefused) return;
-  if (!ChecksumHolds(envelope, body)) return Violate(Reason::kChecksum, "damaged hello");
   Result<wire::Hello> hello = codec_.DecodeHello(body);
   if (!hello) return Violate(Reason::kMalformed, hello.error().Format());
   if (state_ == State::kReady) return OnLaterHello(*hello);
@@ -173,9 +200,6 @@ void Session::OnBegin(const Envelope& envelope, ByteView body) {
   if (const std::optional<Reason> reason = AddressGate(envelope)) {
     return RejectMessage(*reason, envelope, std::nullopt);
   }
-  if (!ChecksumHolds(envelope, body)) {
-    return RejectMessage(Reason::kChecksum, envelope, std::nullopt);
-  }
   const Result<wire::Begin> begin = codec_.DecodeBegin(body);
   if (!begin) return RejectMessage(Reason::kMalformed, envelope, std::nullopt);
   if (const std::optional<Reason> reason = BeginGate(envelope, *begin)) {
@@ -188,18 +212,14 @@ void Session::OnBegin(const Envelope& envelope, ByteView body) {
 }
 
 void Session::OnChunk(const Envelope& envelope, ByteView body) {
-  ++taken_;
-  if (taken_ - reported_ > settings_.credit) {
-    return Violate(Reason::kCredit, "more chunks than granted");
-  }
+  if (!TakeCredit()) return;
   if (skipping_ == envelope.exchange && !incoming_.active()) return;
   if (!incoming_.active()) {
     return RejectMessage(Reason::kNoTransfer, envelope, std::nullopt);
   }
-  // The message under way is the one that suffers, whatever the damaged frame says it belongs to.
+  // The message under way is the one that suffers, whatever the frame says it belongs to.
   const Envelope& begun = incoming_.envelope();
   std::optional<Reason> reason = AddressGate(envelope);
-  if (!reason && !ChecksumHolds(envelope, body)) reason = Reason::kChecksum;
   if (!reason) reason = incoming_.Take(now_, envelope, body);
   if (reason) return RejectMessage(*reason, Envelope(begun), incoming_.begin().kind);
   if (incoming_.complete()) Finish();
@@ -245,7 +265,6 @@ void Session::OnCredit(const Envelope& envelope) {
 }
 
 void Session::OnNack(const Envelope& envelope, ByteView body) {
-  if (!ChecksumHolds(envelope, body)) return Reject(Reason::kChecksum);
   const Result<wire::Nack> nack = codec_.DecodeNack(body);
   if (!nack) return Violate(Reason::kMalformed, nack.error().Format());
   ++counters_.nacks[static_cast<std::size_t>(nack->reason)];

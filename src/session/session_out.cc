@@ -33,8 +33,11 @@ wire::Envelope Session::Header(wire::FrameKind kind) const {
 // (closed).
 bool Session::Send(wire::Envelope envelope, ByteView body) {
   envelope.body_length = static_cast<std::uint32_t>(body.size());
-  envelope.crc = settings_.checksum ? Crc32c(body) : 0;
-  const wire::EnvelopeBytes header = wire::Encode(envelope);
+  wire::EnvelopeBytes header = wire::Encode(envelope);
+  if (settings_.checksum) {
+    envelope.crc = wire::Checksum(header, body);
+    header = wire::Encode(envelope);
+  }
   switch (host_.SendFrame(link_.id, header, body)) {
     case transport::SendResult::kSent:
       ++counters_.frames_out;

@@ -29,6 +29,7 @@ class Run {
         world_{scheduler_, network_, codec_, options, observer, crew_, judges_, seed_},
         observer_(observer) {
     COVEY_CHECK(options.probe == nullptr || options.threads <= 1, options.threads);
+    world_.nodes = nodes.size();
     for (FleetNode& node : nodes) {
       if (node.config.consensus.sends > 0) world_.dialler = &dialler_;
       const auto index = static_cast<std::uint32_t>(nodes_.size());

@@ -98,7 +98,9 @@ SwarmPlan DrawSwarm(std::uint64_t seed, const SwarmOptions& options) {
   plan.seed = seed;
   const std::uint32_t drawn = dice.Number(16, 32);
   plan.nodes = options.nodes.value_or(drawn);
-  plan.heal_at = options.exchanges * kRound * 7 / 10;
+  // With most of the draws half of the rounds complete an exchange: most complete with faults.
+  plan.heal_at = options.exchanges * kRound * 7 / 5;
+  plan.settle_at = options.exchanges * kRound * 2;
   plan.faults.nodes.samples_per_second = 4 / Seconds(kRound);
   plan.faults.seed = seed + 1;  // 0 would mean another
   DrawMessages(dice, plan.faults);

@@ -253,6 +253,7 @@ void VirtualNode::Trained(std::uint32_t batches) {
   life_->training = false;
   const learner::Next next = life_->learner.Trained(world_.scheduler.now(), batches);
   Checkpoint();
+  SettleWhenDue();
   if (world_.observer.on_progress) {
     world_.observer.on_progress(Progress{index_, life_->learner.core().state(),
                                          life_->learner.epochs(),
@@ -260,6 +261,23 @@ void VirtualNode::Trained(std::uint32_t batches) {
   }
   Follow(next);  // from here on the learner may be training already
   WakeUp();
+}
+
+void VirtualNode::SettleWhenDue() {
+  const FleetOptions& options = world_.options;
+  if (options.settle_after == 0) return;
+  if (past_.counters.deltas_applied + life_->learner.core().counters().deltas_applied >=
+      options.settle_after) {
+    CountEnough();
+  }
+  const bool due = world_.enough == world_.nodes && world_.scheduler.now() >= options.settle_at;
+  if (!due || life_->learner.core().state() != State::kTraining) return;
+  life_->events.push_back(consensus::Commanded{consensus::Command::kSettle});
+}
+
+void VirtualNode::CountEnough() {
+  if (!enough_) ++world_.enough;
+  enough_ = true;
 }
 
 void VirtualNode::ScheduleTick() {

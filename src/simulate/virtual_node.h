@@ -42,7 +42,9 @@ struct World {
   Judges& judges;
   std::uint64_t seed = 0;      // of the world's streams
   Dialler* dialler = nullptr;  // null: nobody is linked
-  std::size_t done = 0;        // nodes that are
+  std::size_t nodes = 0;
+  std::size_t done = 0;    // nodes that are
+  std::size_t enough = 0;  // nodes that have completed FleetOptions::settle_after exchanges or left
   std::optional<Error> failure = {};
 };
 
@@ -108,6 +110,8 @@ class VirtualNode final : private learner::Host,
   void Train(std::uint32_t batches);
   void TrainOne(std::uint32_t done, std::uint32_t batches);
   void Trained(std::uint32_t batches);
+  void SettleWhenDue();
+  void CountEnough();
   void ScheduleTick();
   void Count();
   // Tells the probe what became of the message that was taken last.
@@ -145,6 +149,7 @@ class VirtualNode final : private learner::Host,
   bool left_ = false;
   bool healed_ = false;
   bool counted_ = false;                         // among world_.done
+  bool enough_ = false;                          // counted among world_.enough
   std::vector<std::function<void()>> deferred_;  // to the end of the pause
   std::shared_ptr<Crew::Job> batch_;             // the batch that is being trained
   gradient::StepResult step_;                    // of it

@@ -114,6 +114,7 @@ void VirtualNode::Crash() {
 
 void VirtualNode::Leave() {
   left_ = true;
+  CountEnough();
   if (life_) {
     life_->links.SetTime(world_.scheduler.now());
     life_->links.Goodbye();

@@ -1,11 +1,13 @@
 #include "covey/wire/envelope.h"
 
+#include <algorithm>
 #include <string>
 
 namespace covey::wire {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x31595643;  // "CVY1"
+constexpr std::size_t kCrcAt = 44;
 
 tl::unexpected<Error> Malformed(std::string what) {
   return Fail(ErrorCode::kProtocol, "frame", std::move(what));
@@ -48,9 +50,22 @@ EnvelopeBytes Encode(const Envelope& envelope) {
   StoreLittle<std::uint32_t>(at + 32, envelope.index);
   StoreLittle<std::uint32_t>(at + 36, envelope.count);
   StoreLittle<std::uint32_t>(at + 40, envelope.body_length);
-  StoreLittle<std::uint32_t>(at + 44, envelope.crc);
+  StoreLittle<std::uint32_t>(at + kCrcAt, envelope.crc);
   StoreLittle<std::uint64_t>(at + 48, envelope.model);
   return bytes;
+}
+
+std::uint32_t Checksum(const EnvelopeBytes& header, ByteView body) {
+  EnvelopeBytes plain = header;
+  StoreLittle<std::uint32_t>(plain.data() + kCrcAt, 0);
+  return Crc32c(body, Crc32c(plain));
+}
+
+bool ChecksumHolds(ByteView frame) {
+  EnvelopeBytes header;
+  std::copy_n(frame.begin(), kEnvelopeSize, header.begin());
+  return LoadLittle<std::uint32_t>(frame.data() + kCrcAt) ==
+         Checksum(header, frame.subspan(kEnvelopeSize));
 }
 
 Result<Envelope> Decode(ByteView frame) {
@@ -70,7 +85,7 @@ Result<Envelope> Decode(ByteView frame) {
   envelope.index = LoadLittle<std::uint32_t>(at + 32);
   envelope.count = LoadLittle<std::uint32_t>(at + 36);
   envelope.body_length = LoadLittle<std::uint32_t>(at + 40);
-  envelope.crc = LoadLittle<std::uint32_t>(at + 44);
+  envelope.crc = LoadLittle<std::uint32_t>(at + kCrcAt);
   envelope.model = LoadLittle<std::uint64_t>(at + 48);
   if (envelope.version == 0) return Malformed("version 0");
   if (envelope.body_length != frame.size() - kEnvelopeSize) {

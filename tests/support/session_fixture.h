@@ -74,7 +74,7 @@ inline consensus::Message MessageOf(consensus::MessageKind kind, std::uint64_t e
 // A whole frame; body length and CRC are put in.
 inline std::vector<std::byte> FrameOf(wire::Envelope envelope, ByteView body) {
   envelope.body_length = static_cast<std::uint32_t>(body.size());
-  envelope.crc = Crc32c(body);
+  envelope.crc = wire::Checksum(wire::Encode(envelope), body);
   const wire::EnvelopeBytes header = wire::Encode(envelope);
   return Joined(header, body);
 }

@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <span>
 #include <variant>
 #include <vector>
@@ -191,6 +192,8 @@ class Node {
   void Proceed(Time now, Actions& actions);
   void SettlingRound(Time now, Actions& actions);
   void EndSettlingRound(Time now, Actions& actions);
+  void NoteQuiet(const Message& message);
+  bool AskedQuietPeer() const;
   void Answered(Time now, ExchangeId exchange, bool quiet, Actions& actions);
   void Finish(Actions& actions);
   void AskRandomPeer(Time now, Actions& actions);
@@ -221,7 +224,10 @@ class Node {
   Time settle_started_{};
   std::uint32_t settled_ = 0;            // completed rounds of the tail
   std::vector<ExchangeId> settle_open_;  // exchanges of this round not yet answered
-  bool settle_quiet_ = false;            // a peer that no longer trains answered in this round
+  bool settle_quiet_ = false;            // a peer that no longer trains was heard in this round
+  bool settle_answered_ = false;         // an answer came in this round
+  std::uint32_t settle_deaf_ = 0;        // rounds in a row without any
+  std::set<PeerKey> quiet_peers_;        // of peers_: who said last that it no longer trains
   Time deadline_ = kNever;
   Counters counters_;
 };

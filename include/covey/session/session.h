@@ -122,6 +122,8 @@ class Session {
                std::string text);  // the peer broke the protocol: NACK, BYE, closed
 
   void Handle(const wire::Envelope& envelope, ByteView body);
+  void OnDamaged(const wire::Envelope& envelope);
+  bool TakeCredit();
   void OnHello(const wire::Envelope& envelope, ByteView body);
   void OnFirstHello(const wire::Envelope& envelope, wire::Hello hello);
   void OnLaterHello(const wire::Hello& hello);
@@ -134,7 +136,6 @@ class Session {
   void Finish();
   void AbortIncoming();
 
-  bool ChecksumHolds(const wire::Envelope& envelope, ByteView body) const;
   std::optional<wire::Reason> ReplyGate(ExchangeId exchange) const;
   std::optional<wire::Reason> AddressGate(const wire::Envelope& envelope) const;
   std::optional<wire::Reason> BeginGate(const wire::Envelope& envelope,

@@ -27,7 +27,7 @@ struct Settings {
   Digest labels;
   std::string labels_summary;
   std::size_t vector_size = 0;  // floats of x, at least 1
-  bool checksum = true;  // CRC-32C of bodies; false where the transport authenticates every frame
+  bool checksum = true;  // CRC-32C of frames; false where the transport authenticates every frame
   std::optional<std::set<PeerKey>> allowed;  // unset: whoever the transport lets in
 
   std::uint32_t max_chunk = wire::kMaxBody;  // largest chunk that we send and take, bytes

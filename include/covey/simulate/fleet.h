@@ -29,8 +29,12 @@ struct FleetOptions {
   Duration spread_every{};                 // how often on_spread is told; 0: never
   Duration heal_at{};                      // from then on nothing is injected any more; 0: never
   Duration give_up_at{};                   // ends a run whose nodes are not done by then; 0: never
-  Probe* probe = nullptr;                  // outlives the run; requires one thread
-  PlantedBugs bugs{};                      // for tests of the checkers
+  // All nodes train until each has completed so many exchanges, in all its lives, and no shorter
+  // than to settle_at; then they go over to their tails together. 0: as their configurations say.
+  std::uint64_t settle_after = 0;
+  Duration settle_at{};
+  Probe* probe = nullptr;  // outlives the run; requires one thread
+  PlantedBugs bugs{};      // for tests of the checkers
 };
 
 // What a node is at a moment of the run, for progress displays.

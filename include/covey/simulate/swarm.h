@@ -1,8 +1,8 @@
 // Swarm tests: fleets whose faults are drawn from a seed, watched from inside.
 //
 // A run has two phases. Safety: faults of every kind, while checkers hold every node to what must
-// be true at any time. Then everything heals. Liveness: every node gets done, and the models come
-// together.
+// be true at any time. Then everything heals. Liveness: every node completes its exchanges and gets
+// done, and the models come together.
 // Determinism: a function of seed, options and build; the trace hash covers every message, every
 // step and their times.
 // Source: TigerBeetle's VOPR (docs/internals, 2024) for the two phases and ranges of faults.
@@ -22,7 +22,7 @@ namespace covey::simulate {
 
 struct SwarmOptions {
   std::optional<std::uint32_t> nodes;  // unset: 16 to 32, drawn
-  std::uint32_t exchanges = 500;       // rounds of a node before its tail, to begin one each
+  std::uint32_t exchanges = 500;       // that a node begins and completes before its tail, at least
   PlantedBugs bugs{};                  // for tests of the checkers
 };
 
@@ -33,6 +33,7 @@ struct SwarmPlan {
   config::FaultSettings faults;
   std::vector<Duration> start_after;  // by node
   Duration heal_at{};
+  Duration settle_at{};  // no node stops training before
 
   // The parameters by name, for reports.
   std::vector<std::pair<std::string, std::string>> Parameters() const;
@@ -47,6 +48,7 @@ struct SwarmResult {
   Time at{};         // when
   std::uint64_t trace_hash = 0;
   std::uint64_t exchanges = 0;  // completed by all nodes
+  double spread = 0;            // at the end of a run without a violation
 };
 
 // "green", "crash", "safety", "liveness".

@@ -24,6 +24,15 @@ inline constexpr std::uint32_t kFullMesh = 64;
 Result<std::vector<Pair>> PairsOf(const config::TopologySettings& topology, std::uint64_t seed,
                                   std::uint32_t nodes);
 
+// How fast pairwise averaging brings a graph together: in a round, where each node begins one
+// exchange with a random neighbour and completes it, gamma = 1/2, V = sum |x_i - mean|^2 falls to exp(-gap) V.
+// Equation: gap = the second smallest eigenvalue of the Laplacian with weights (1/d_i + 1/d_j)/2;
+//   on a regular graph 1 - lambda_2 of the walk, N/(N-1) where everybody is linked to everybody.
+// Returns: to three digits; 0 for a graph that is not connected.
+// Source: Boyd, Ghosh, Prabhakar & Shah (2006), Randomized gossip algorithms, IEEE Trans. Inf.
+//   Theory 52, section III; in rounds instead of single exchanges.
+double MixingGap(const std::vector<Pair>& pairs, std::uint32_t nodes);
+
 bool IsPartialView(const config::TopologySettings& topology, std::uint32_t nodes);
 
 }  // namespace covey::simulate

@@ -4,10 +4,11 @@
 // Layout (little-endian, no padding):
 //    0 magic "CVY1"   4 version u8       5 kind u8   6 flags u16
 //    8 fleet u64     16 session u64     24 exchange u64
-//   32 index u32     36 count u32       40 body length u32   44 CRC-32C of the body
+//   32 index u32     36 count u32       40 body length u32   44 CRC-32C
 //   48 model u64     56 zero u64
 // Fields that a kind does not use are zero; receivers ignore them, flags that they don't know, and
-// bytes 56..63.
+// bytes 56..63. The CRC covers the whole frame, its own four bytes being zero; it is 0 where the
+// transport authenticates every frame.
 //
 //   kind      exchange   index                    count             body
 //   HELLO     -          -                        -                 Hello
@@ -20,8 +21,7 @@
 //   PONG      its nonce  -                        -                 -
 //   BYE       -          -                        -                 -
 //
-// A CHUNK repeats exchange, count and flags of its BEGIN, so that a damaged header is noticed: the
-// CRC covers the body alone.
+// A CHUNK repeats exchange, count and flags of its BEGIN.
 #pragma once
 
 #include <array>
@@ -75,6 +75,12 @@ struct Envelope {
 using EnvelopeBytes = std::array<std::byte, kEnvelopeSize>;
 
 EnvelopeBytes Encode(const Envelope& envelope);
+
+// Returns: the CRC of a frame with this header, whose own CRC field counts as zero.
+std::uint32_t Checksum(const EnvelopeBytes& header, ByteView body);
+
+// Whether a whole frame holds its own CRC. Requires: at least kEnvelopeSize bytes.
+bool ChecksumHolds(ByteView frame);
 
 // Reads the header of a whole frame. Never allocates on success.
 // Returns: the envelope; its body is frame.subspan(kEnvelopeSize), exactly body_length bytes.

@@ -14,14 +14,15 @@ SwarmResult RunSeed(std::uint64_t seed, const SwarmOptions& options) {
 
 TEST(Swarm, SeedsAreGreen) {
   SwarmOptions options;
-  options.exchanges = 120;
+  options.exchanges = 60;
   std::uint64_t exchanges = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const SwarmResult result = RunSeed(seed, options);
     EXPECT_EQ(result.verdict, Verdict::kGreen) << "seed " << seed << ": " << result.what;
+    EXPECT_GE(result.exchanges, DrawSwarm(seed, options).nodes * options.exchanges);
     exchanges += result.exchanges;
   }
-  EXPECT_GT(exchanges, 200u * 16 * 40);
+  EXPECT_GT(exchanges, 200u * 16 * 60);
 }
 
 TEST(Swarm, SameSeedSameTrace) {

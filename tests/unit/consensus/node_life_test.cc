@@ -60,6 +60,52 @@ TEST_F(NodeTest, TailRoundsAmongTrainingPeersDoNotCountButEndByPatience) {
   EXPECT_EQ(node_->state(), State::kDone);
 }
 
+// Settles with one peer whose answers never come. Returns: rounds of the tail until it is done, at
+// most 100.
+template <class Each>
+int TailWithoutAnswers(const Node& node, Each each) {
+  int rounds = 0;
+  while (node.state() == State::kSettling && rounds < 100) each(++rounds);
+  return rounds;
+}
+
+TEST_F(NodeTest, ModelsOfPeersAtRestCountInTheTailWhereAnswersAreLost) {
+  for (const bool training : {false, true}) {
+    now_ = {};
+    Make({.batches = 1, .sends = 1, .until_batches = 1, .settle_rounds = 5});
+    Post(PeerUp{Key(1)});
+    Post(Started{});
+    Round(1);
+    const int rounds = TailWithoutAnswers(*node_, [&](int round) {
+      Message weights =
+          Make(MessageKind::kWeights, 1, static_cast<std::uint64_t>(round), {0, 0, 0});
+      weights.training = training;
+      Receive(weights);
+      now_ += 2 * kStep;
+      Post(DeadlineReached{});
+    });
+    EXPECT_EQ(rounds, training ? 100 : 5);
+  }
+}
+
+TEST_F(NodeTest, WhereAnswersNeverComeATailWithAPeerAtRestEnds) {
+  for (const bool training : {false, true}) {
+    now_ = {};
+    Make({.batches = 1, .sends = 1, .until_batches = 1, .settle_rounds = 5});
+    Post(PeerUp{Key(1)});
+    Post(Started{});
+    Message weights = Make(MessageKind::kWeights, 1, 1, {0, 0, 0});
+    weights.training = training;
+    Round(1);
+    Receive(weights);
+    const int rounds = TailWithoutAnswers(*node_, [&](int) {
+      now_ += 2 * kStep;
+      Post(DeadlineReached{});
+    });
+    EXPECT_EQ(rounds, training ? 100 : 12);  // the first, and from the ninth on
+  }
+}
+
 TEST_F(NodeTest, AnswersThatTakeLongerThanARoundOfTheTailCount) {
   Make({.batches = 1, .sends = 1, .until_batches = 1, .settle_rounds = 3});
   Post(PeerUp{Key(1)});

@@ -215,6 +215,43 @@ TEST(Gates, DamagedBodies) {
   attack.ExpectRejected(Reason::kChecksum);
 }
 
+TEST(Gates, DamagedHeaders) {
+  // Magic, version 0 and length make a frame malformed, which ends the link.
+  for (std::size_t byte = 5; byte < wire::kEnvelopeSize; byte = byte == 39 ? 44 : byte + 1) {
+    for (const unsigned bit : {0u, 7u}) {
+      Attack attack;
+      attack.SendBegin();
+      attack.SendChunk(0);
+      wire::Envelope header = attack.envelope;
+      header.kind = FrameKind::kChunk;
+      header.index = 1;
+      std::vector<std::byte> frame =
+          test::FrameOf(header, attack.payload->view().subspan(1024, 1024));
+      frame[byte] ^= static_cast<std::byte>(1u << bit);
+      attack.pair.b.Frame(frame);
+      EXPECT_EQ(attack.pair.b.Rejected(Reason::kChecksum), 1u) << byte;
+      attack.SendChunk(2);
+      EXPECT_TRUE(attack.pair.b.host.delivered.empty()) << byte;
+      EXPECT_EQ(attack.pair.b.session->state(), State::kReady) << byte;
+    }
+  }
+}
+
+TEST(Gates, DamagedCreditAndNackSayNothing) {
+  Pair pair(16);
+  for (const FrameKind kind : {FrameKind::kCredit, FrameKind::kNack, FrameKind::kBye}) {
+    wire::Envelope envelope;
+    envelope.kind = kind;
+    const wire::Nack nack{Reason::kModel, std::nullopt, {}};
+    std::vector<std::byte> frame = test::FrameOf(
+        envelope, kind == FrameKind::kNack ? pair.b.codec.Encode(nack) : std::vector<std::byte>());
+    frame[30] ^= std::byte{1};
+    pair.b.Frame(frame);
+    EXPECT_EQ(pair.b.session->state(), State::kReady);
+  }
+  EXPECT_EQ(pair.b.Rejected(Reason::kChecksum), 3u);
+}
+
 TEST(Gates, ADamagedBegin) {
   Attack attack;
   wire::Envelope header = attack.envelope;

@@ -262,6 +262,20 @@ TEST(Session, ADamagedHelloClosesTheLinkOnlyWhereSumsAreChecked) {
     b.Frame(frame);
     EXPECT_EQ(b.Rejected(Reason::kChecksum), checksum ? 1u : 0u);
     EXPECT_EQ(b.session->state(), checksum ? State::kClosed : State::kReady);
+    EXPECT_TRUE(b.host.refused.empty());  // damage is no refusal: the link is dialled again at once
+  }
+}
+
+TEST(Session, NoBitOfAHelloCanBeDamagedUnseen) {
+  Pair pair(SessionSettings(1, 16), SessionSettings(2, 16));
+  const std::vector<std::byte> whole = pair.a.host.sent.front();
+  for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
+    test::Side b(SessionSettings(2, 16), false, std::nullopt);
+    std::vector<std::byte> frame = whole;
+    frame[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
+    b.Frame(frame);
+    EXPECT_EQ(b.session->state(), State::kClosed) << bit;
+    EXPECT_EQ(b.AllRejected(), 1u) << bit;
   }
 }
 

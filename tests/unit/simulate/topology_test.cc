@@ -127,5 +127,22 @@ TEST(Topology, AFileNamesPairs) {
   EXPECT_EQ(PairsOf(settings, 1, 3).error().code, ErrorCode::kNoInput);
 }
 
+TEST(MixingGap, IsThatOfKnownGraphs) {
+  std::vector<Pair> everybody;
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    for (std::uint32_t j = 0; j < i; ++j) everybody.push_back({i, j});
+  }
+  EXPECT_NEAR(MixingGap(everybody, 12), 12.0 / 11, 1e-3);
+  std::vector<Pair> ring;
+  for (std::uint32_t i = 0; i < 12; ++i) ring.push_back({i, (i + 1) % 12});
+  EXPECT_NEAR(MixingGap(ring, 12), 1 - std::cos(std::acos(-1.0) / 6), 1e-3);
+  // A star: each leaf has weight (1 + 1/11)/2 to the centre.
+  std::vector<Pair> star;
+  for (std::uint32_t i = 1; i < 12; ++i) star.push_back({i, 0});
+  EXPECT_NEAR(MixingGap(star, 12), 6.0 / 11, 1e-3);
+  EXPECT_EQ(MixingGap({{1, 0}, {3, 2}}, 4), 0.0);
+  EXPECT_EQ(MixingGap({}, 1), 0.0);
+}
+
 }  // namespace
 }  // namespace covey::simulate

@@ -113,6 +113,22 @@ TEST(Envelope, UnknownKindAndReservedBytesAreIgnored) {
   EXPECT_EQ(Name(Decode(frame)->kind), "unknown");
 }
 
+TEST(Envelope, TheChecksumCoversEveryBitButItself) {
+  Envelope envelope = Example();
+  envelope.crc = Checksum(Encode(envelope), std::vector<std::byte>(3, std::byte{7}));
+  const std::vector<std::byte> whole = Frame(envelope, 3);
+  ASSERT_TRUE(ChecksumHolds(whole));
+  for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
+    std::vector<std::byte> frame = whole;
+    frame[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
+    EXPECT_FALSE(ChecksumHolds(frame)) << bit;
+  }
+  // Of another field, not of what stood in its own before.
+  envelope.crc = 0;
+  EXPECT_EQ(Checksum(Encode(envelope), std::vector<std::byte>(3, std::byte{7})),
+            LoadLittle<std::uint32_t>(whole.data() + 44));
+}
+
 TEST(Envelope, EveryKindHasAName) {
   for (int kind = 1; kind <= 8; ++kind) {
     EXPECT_NE(Name(static_cast<FrameKind>(kind)), "unknown") << kind;
