@@ -25,7 +25,8 @@ Result<std::vector<Pair>> PairsOf(const config::TopologySettings& topology, std:
                                   std::uint32_t nodes);
 
 // How fast pairwise averaging brings a graph together: in a round, where each node begins one
-// exchange with a random neighbour and completes it, gamma = 1/2, V = sum |x_i - mean|^2 falls to exp(-gap) V.
+// exchange with a random neighbour and completes it, gamma = 1/2, V = sum |x_i - mean|^2 falls to
+// exp(-gap) V.
 // Equation: gap = the second smallest eigenvalue of the Laplacian with weights (1/d_i + 1/d_j)/2;
 //   on a regular graph 1 - lambda_2 of the walk, N/(N-1) where everybody is linked to everybody.
 // Returns: to three digits; 0 for a graph that is not connected.
