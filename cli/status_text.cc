@@ -80,7 +80,11 @@ void AddTraffic(const api::NodeStatus& status, Lines& lines) {
   const auto count = [](std::uint64_t value) { return Short(static_cast<double>(value)); };
   lines.emplace_back("sent", count(traffic.weights_sent) + " weights, " +
                                  count(traffic.deltas_sent) + " deltas, " +
-                                 count(traffic.bytes_sent) + "B");
+                                 count(traffic.bytes_sent) + "B, " + Short(traffic.send_rate) +
+                                 "B/s over the last minute");
+  if (traffic.quota_left) {
+    lines.emplace_back("quota", count(*traffic.quota_left) + "B may be sent now");
+  }
   lines.emplace_back("received", count(traffic.weights_received) + " weights, " +
                                      count(traffic.deltas_received) + " deltas, " +
                                      count(traffic.bytes_received) + "B");
@@ -151,7 +155,9 @@ Json ToJson(const api::Traffic& traffic) {
           {"weights_received", traffic.weights_received},
           {"deltas_received", traffic.deltas_received},
           {"bytes_sent", traffic.bytes_sent},
-          {"bytes_received", traffic.bytes_received}};
+          {"bytes_received", traffic.bytes_received},
+          {"send_rate", traffic.send_rate},
+          {"quota_left", traffic.quota_left ? Json(*traffic.quota_left) : Json(nullptr)}};
 }
 
 void AddPeers(const api::NodeStatus& status, Json& json) {

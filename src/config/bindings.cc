@@ -239,6 +239,21 @@ Binding Fraction(double& value) {
   return binding;
 }
 
+Binding Share(double& value) {
+  Binding binding = Fraction(value);
+  binding.range = "above 0 to 1, or per cent";
+  binding.read = [&value](const std::string& text) -> std::optional<Refusal> {
+    double share = 0;
+    std::optional<Refusal> refusal = ReadFraction(text, share);
+    if (!refusal && share == 0) {
+      return Refusal{Quoted(text) + " is out of range", "want a share above 0, such as 10%"};
+    }
+    if (!refusal) value = share;
+    return refusal;
+  };
+  return binding;
+}
+
 Binding OptionalFraction(std::optional<double>& value) {
   Binding binding;
   binding.type = "fraction";

@@ -57,6 +57,7 @@ Binding Real(float& value, Interval interval);
 Binding OptionalReal(std::optional<double>& value, Interval interval);
 // 0 to 1, also written in per cent: 25%.
 Binding Fraction(double& value);
+Binding Share(double& value);  // a fraction above 0
 Binding OptionalFraction(std::optional<double>& value);
 // An integer or `auto` (unset).
 Binding AutoInteger(std::optional<std::uint32_t>& value, std::uint64_t low, std::uint64_t high);
@@ -70,6 +71,8 @@ Binding Path(std::string& value);
 Binding Name(std::string& value);
 Binding Time(Duration& value, Duration low, Duration high);
 Binding Size(ByteCount& value, ByteCount low, ByteCount high);
+// A size, or "none".
+Binding OptionalSize(std::optional<ByteCount>& value, ByteCount low, ByteCount high);
 Binding PublicKey(PeerKey& value);
 Binding ListenAddress(HostPort& value);  // port 0 allowed
 Binding DialAddress(HostPort& value);

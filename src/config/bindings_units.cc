@@ -61,6 +61,25 @@ Binding Size(ByteCount& value, ByteCount low, ByteCount high) {
   return binding;
 }
 
+Binding OptionalSize(std::optional<ByteCount>& value, ByteCount low, ByteCount high) {
+  Binding binding;
+  binding.type = "size or none";
+  binding.range = FormatByteCount(low) + " to " + FormatByteCount(high);
+  binding.read = [&value, low, high](const std::string& text) -> std::optional<Refusal> {
+    if (text == "none") {
+      value.reset();
+      return std::nullopt;
+    }
+    ByteCount size{};
+    std::optional<Refusal> refusal = Size(size, low, high).read(text);
+    if (!refusal) value = size;
+    if (refusal) refusal->note += ", or none";
+    return refusal;
+  };
+  binding.write = [&value] { return value ? FormatByteCount(*value) : std::string("none"); };
+  return binding;
+}
+
 Binding PublicKey(PeerKey& value) {
   Binding binding;
   binding.type = "public key";

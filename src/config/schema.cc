@@ -40,6 +40,15 @@ void VisitNetwork(Visitor& v, NetworkSettings& n) {
       {"credit", "Chunks that a peer may send before it is granted more; bounds its memory here"},
       Integer(n.credit, 1, 256));
   v.Scalar({"max_links", "Open links; more are refused"}, Integer(n.max_links, 1, 4096));
+  constexpr ByteCount kMostBytes{std::uint64_t{1} << 50};
+  v.Scalar({"max_rate", "Bytes a second that this node sends at most, over any minute"},
+           OptionalSize(n.max_rate, ByteCount{4 << 10}, kMostBytes));
+  v.Scalar({"daily_quota", "Bytes that it sends in a day at most, spread evenly over it"},
+           OptionalSize(n.daily_quota, ByteCount{1}, kMostBytes));
+  v.Scalar({"duty_cycle", "Share of every minute in which it begins to send models"},
+           Share(n.duty_cycle));
+  v.Scalar({"metered", "The uplink costs money: a daily_quota of 100 MB where none is set"},
+           Boolean(n.metered));
   v.Scalar({"ping_every", "A link that is silent for so long is asked whether it lives"},
            Time(n.ping_every, milliseconds(10), hours(1)));
   v.Scalar({"drop_after",

@@ -91,6 +91,8 @@ void FillTraffic(const node::Report& report, api::NodeStatus& status) {
   status.traffic.deltas_received = links.session.deltas_in;
   status.traffic.bytes_sent = links.session.bytes_out;
   status.traffic.bytes_received = links.session.bytes_in;
+  status.traffic.send_rate = report.network.send_rate;
+  status.traffic.quota_left = report.network.quota_left;
 
   const auto reject = [&status](std::string name, std::uint64_t count) {
     if (count > 0) status.rejects.emplace_back(std::move(name), count);

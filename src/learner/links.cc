@@ -15,6 +15,7 @@ using wire::Reason;
 
 Status Validate(const LinkSettings& settings) {
   if (Status status = session::Validate(settings.session); !status) return status;
+  if (Status status = session::Validate(settings.budget); !status) return status;
   if (Status status = faults::Validate(settings.faults); !status) return status;
   const struct {
     const char* name;
@@ -44,7 +45,8 @@ Links::Links(const LinkSettings& settings, transport::Transport& transport,
       codec_(codec),
       events_(events),
       message_faults_(settings.faults, settings.seed, settings.node),
-      exchanges_(settings.max_exchanges, settings.exchanges_for) {
+      exchanges_(settings.max_exchanges, settings.exchanges_for),
+      budget_(settings.budget) {
   COVEY_CHECK(Validate(settings).has_value());
 }
 
@@ -224,8 +226,8 @@ void Links::OnLinkUp(const transport::LinkInfo& link) {
     return;
   }
   session::Host& host = *this;
-  auto session =
-      std::make_unique<Session>(settings_.session, codec_, link, host, counters_.session, now_);
+  auto session = std::make_unique<Session>(settings_.session, codec_, link, host, budget_,
+                                           counters_.session, now_);
   Session& added = *session;
   const bool inserted = sessions_.emplace(link.id, std::move(session)).second;
   COVEY_CHECK(inserted, link.id.value);

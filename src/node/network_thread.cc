@@ -93,7 +93,9 @@ void NetworkThread::SendParcels() {
 }
 
 void NetworkThread::PublishReport() {
-  NetworkReport report{links_.counters(), links_.peers(), clock_.Now()};
+  const Time now = clock_.Now();
+  NetworkReport report{links_.counters(), links_.peers(), now, links_.budget().BytesPerSecond(now),
+                       links_.budget().QuotaLeft(now)};
   {
     const std::lock_guard lock(mutex_);
     report_ = std::move(report);

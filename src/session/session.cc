@@ -30,11 +30,13 @@ std::string_view Name(State state) {
 }
 
 Session::Session(const Settings& settings, const wire::BodyCodec& codec,
-                 const transport::LinkInfo& link, Host& host, Counters& counters, Time now)
+                 const transport::LinkInfo& link, Host& host, Budget& budget, Counters& counters,
+                 Time now)
     : settings_(settings),
       codec_(codec),
       link_(link),
       host_(host),
+      budget_(budget),
       counters_(counters),
       now_(now),
       since_(now),
@@ -159,7 +161,7 @@ void Session::CheckTransfers() {
       RejectMessage(Reason::kUnfinished, incoming_.envelope(), incoming_.begin().kind);
     }
   }
-  if (!outgoing_.empty() && now_ >= out_progress_ + settings_.progress_timeout) {
+  if (!outgoing_.empty() && now_ >= OutgoingDeadline()) {
     ++counters_.timeouts;
     Goodbye("took nothing for " + FormatDuration(settings_.progress_timeout));
   }
@@ -173,8 +175,16 @@ Time Session::NextDeadline() const {
   if (state_ == State::kRefused) return std::min(next, since_ + settings_.refused_for);
   next = std::min({next, last_heard_ + settings_.timeout, last_ping_ + settings_.ping_every});
   if (incoming_.active()) next = std::min(next, incoming_.progress() + settings_.progress_timeout);
-  if (!outgoing_.empty()) next = std::min(next, out_progress_ + settings_.progress_timeout);
+  if (!outgoing_.empty()) {
+    next = std::min(next, OutgoingDeadline());
+    if (held_until_ > now_) next = std::min(next, held_until_);
+  }
   return next;
+}
+
+// What our own budget holds back is not the peer's fault.
+Time Session::OutgoingDeadline() const {
+  return std::max(out_progress_, held_until_) + settings_.progress_timeout;
 }
 
 void Session::AbortIncoming() {

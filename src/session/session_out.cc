@@ -1,4 +1,5 @@
-// What a session sends: control frames first, then chunks as far as credit and transport allow.
+// What a session sends: control frames first, then chunks as far as credit, budget and
+// transport allow.
 #include <algorithm>
 #include <utility>
 
@@ -42,6 +43,7 @@ bool Session::Send(wire::Envelope envelope, ByteView body) {
     case transport::SendResult::kSent:
       ++counters_.frames_out;
       counters_.bytes_out += header.size() + body.size();
+      budget_.Spend(now_, header.size() + body.size());
       return true;
     case transport::SendResult::kFull:
       ++counters_.full;
@@ -95,6 +97,12 @@ bool Session::CreditDue() const {
          taken_ - reported_ >= std::max<std::uint32_t>(1, settings_.credit / 2);
 }
 
+bool Session::Held(Time until) {
+  if (until <= now_) return false;
+  held_until_ = until;
+  return true;
+}
+
 void Session::Pump() {
   if (state_ == State::kClosed) return;
   blocked_ = false;
@@ -140,12 +148,13 @@ bool Session::PumpFront() {
   envelope.flags = FlagsOf(message);
   envelope.exchange = message.exchange;
   if (!outgoing_.begun()) {
-    if (available() == 0) return false;  // an unbegun WEIGHTS may still give way to a newer one
+    // An unbegun WEIGHTS may still give way to a newer one.
+    if (available() == 0 || Held(budget_.MessageFrom(now_))) return false;
     wire::Begin begin;
     begin.kind = message.kind;
     begin.encoding = message.encoding;
     begin.total = message.payload->size();
-    begin.chunk = std::min(settings_.max_chunk, peer_.max_chunk);
+    begin.chunk = std::min({settings_.max_chunk, peer_.max_chunk, budget_.longest_chunk()});
     begin.gamma_max = message.gamma_max;
     envelope.count = ChunkCount(begin.total, begin.chunk);
     if (!Send(envelope, codec_.Encode(begin))) return false;
@@ -156,7 +165,7 @@ bool Session::PumpFront() {
   const bool is_weights = message.kind == consensus::MessageKind::kWeights;
   const bool is_copy = message.copy;
   for (bool done = false; !done;) {
-    if (available() == 0) return false;
+    if (available() == 0 || Held(budget_.ChunkFrom(now_))) return false;
     envelope.index = outgoing_.next();
     if (!Send(envelope, outgoing_.chunk())) return false;
     ++sent_;

@@ -193,6 +193,11 @@ learner::LinkSettings LinkSettings(const config::NodeConfig& config, const Ident
   session.ping_every = config.network.ping_every;
   session.timeout = config.network.drop_after;
   session.hello_timeout = config.network.handshake;
+  constexpr ByteCount kMeteredQuota{100'000'000};
+  links.budget.max_rate = config.network.max_rate;
+  links.budget.daily_quota = config.network.daily_quota;
+  if (config.network.metered && !links.budget.daily_quota) links.budget.daily_quota = kMeteredQuota;
+  links.budget.duty_cycle = config.network.duty_cycle;
   links.faults.weights_drop = config.faults.weights_drop;
   links.faults.deltas_drop = config.faults.deltas_drop;
   links.faults.duplicate = config.faults.duplicate;

@@ -138,7 +138,8 @@ struct Side {
     link.key = authenticated;
     link.dialled = dialled;
     link.address = "memory";
-    session = std::make_unique<session::Session>(settings, codec, link, host, counters, now);
+    session =
+        std::make_unique<session::Session>(settings, codec, link, host, budget, counters, now);
   }
 
   void Frame(ByteView frame) { session->OnFrame(now, frame); }
@@ -160,6 +161,7 @@ struct Side {
   PlainCodec codec;
   session::Settings settings;
   RecordingHost host;
+  session::Budget budget{session::BudgetSettings{}};
   session::Counters counters;
   Time now{};
   std::unique_ptr<session::Session> session;

@@ -46,11 +46,15 @@ struct Seed {
 };
 
 struct NetworkSettings {
-  HostPort listen{"127.0.0.1", 7420};             // port 0: the system chooses
-  std::vector<Seed> seeds;                        // peers that are dialled, again and again
-  ByteCount chunk{256ull << 10};                  // body of a frame, 4 KiB to 256 KiB
-  std::uint32_t credit = 8;                       // chunks that a peer may send ahead, 1 to 256
-  std::uint32_t max_links = 256;                  // open links, 1 to 4096
+  HostPort listen{"127.0.0.1", 7420};    // port 0: the system chooses
+  std::vector<Seed> seeds;               // peers that are dialled, again and again
+  ByteCount chunk{256ull << 10};         // body of a frame, 4 KiB to 256 KiB
+  std::uint32_t credit = 8;              // chunks that a peer may send ahead, 1 to 256
+  std::uint32_t max_links = 256;         // open links, 1 to 4096
+  std::optional<ByteCount> max_rate;     // sent in a second, over any minute; at least 4 KiB
+  std::optional<ByteCount> daily_quota;  // sent in a day
+  double duty_cycle = 1;                 // share of every minute in which models are sent, (0, 1]
+  bool metered = false;                  // a daily_quota of 100 MB where none is set
   Duration ping_every = std::chrono::seconds(5);  // a silent link is asked after this long
   Duration drop_after =
       std::chrono::seconds(20);                  // and closed after this long; more than ping_every

@@ -26,6 +26,7 @@
 #include "covey/faults/message_faults.h"
 #include "covey/faults/settings.h"
 #include "covey/learner/exchanges.h"
+#include "covey/session/budget.h"
 #include "covey/session/session.h"
 #include "covey/session/settings.h"
 #include "covey/transport/transport.h"
@@ -54,6 +55,7 @@ class LinkEvents {
 
 struct LinkSettings {
   session::Settings session;
+  session::BudgetSettings budget;
   faults::Settings faults;
   std::uint64_t seed = 0;  // of the node's streams
   std::uint32_t node = 0;
@@ -119,6 +121,7 @@ class Links final : public transport::Sink, private session::Host {
   // From now on no fault is injected; messages that are delayed still wait.
   void StopFaults();
 
+  const session::Budget& budget() const { return budget_; }
   LinkCounters counters() const;
   std::uint64_t answered_busy() const { return counters_.busy; }
   std::vector<PeerInfo> peers() const;  // in key order, those without a key last
@@ -161,6 +164,7 @@ class Links final : public transport::Sink, private session::Host {
   LinkEvents& events_;
   faults::MessageFaults message_faults_;
   Exchanges exchanges_;
+  session::Budget budget_;
   LinkCounters counters_;
   Time now_{};
   std::uint64_t reserved_ = 0;

@@ -52,6 +52,8 @@ struct NetworkReport {
   learner::LinkCounters links;
   std::vector<learner::PeerInfo> peers;
   Time at{};
+  double send_rate = 0;                     // bytes a second, over the last minute
+  std::optional<std::uint64_t> quota_left;  // of network.daily_quota
 };
 
 struct FifoReport {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "covey/consensus/message.h"
+#include "covey/session/budget.h"
 #include "covey/session/counters.h"
 #include "covey/session/incoming.h"
 #include "covey/session/outgoing.h"
@@ -74,7 +75,7 @@ class Session {
  public:
   // Requires: Validate(settings). All references outlive the session.
   Session(const Settings& settings, const wire::BodyCodec& codec, const transport::LinkInfo& link,
-          Host& host, Counters& counters, Time now);
+          Host& host, Budget& budget, Counters& counters, Time now);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -151,12 +152,15 @@ class Session {
   void QueueNack(ExchangeId exchange, wire::Nack nack);
   std::uint32_t available() const { return peer_.credit - (sent_ - acknowledged_); }
   bool CreditDue() const;
+  bool Held(Time until);
+  Time OutgoingDeadline() const;
   void CheckTransfers();
 
   const Settings& settings_;
   const wire::BodyCodec& codec_;
   const transport::LinkInfo link_;
   Host& host_;
+  Budget& budget_;  // of the node
   Counters& counters_;
 
   State state_ = State::kWaiting;
@@ -186,6 +190,7 @@ class Session {
   std::uint32_t sent_ = 0;          // since the link came up, mod 2^32
   std::uint32_t acknowledged_ = 0;  // of these, taken by the peer
   Time out_progress_{};             // last chunk that left, or the queue was empty
+  Time held_until_{};               // by the budget
 
   // Chunks of the peer.
   Incoming incoming_;

@@ -29,6 +29,10 @@ network:
   chunk: 5000B
   credit: 3
   max_links: 9
+  max_rate: 5MB
+  daily_quota: 6MB
+  duty_cycle: 0.5
+  metered: true
   ping_every: 1500ms
   drop_after: 7s
   handshake: 2s
