@@ -1,12 +1,13 @@
 // How much a node may send: what keeps a metered or shared uplink usable.
 //
-//   max_rate     bytes a second. Chunks are paced, so that it holds over any minute up to one chunk.
+//   max_rate     bytes a second. Chunks are paced, so that it holds over any minute up to one
+//                chunk.
 //   daily_quota  bytes a day, as a bucket that fills evenly and holds an hour's share: no message
 //                begins while it is empty. It starts full, so that a restart costs an hour at most.
 //   duty_cycle   share of every minute in which messages may begin, at its start.
 //
-// All frames count; only WEIGHTS and DELTAS wait. What waits is overtaken by newer WEIGHTS as on any
-// slow link, so a node that may send little sends fresh models seldom.
+// All frames count; only WEIGHTS and DELTAS wait. What waits is overtaken by newer WEIGHTS as on
+// any slow link, so a node that may send little sends fresh models seldom.
 // Thread: none; the caller serialises.  Determinism: a function of the settings and the calls.
 #pragma once
 
@@ -23,7 +24,7 @@ namespace covey::session {
 struct BudgetSettings {
   std::optional<ByteCount> max_rate{};     // a second; at least kLowestRate
   std::optional<ByteCount> daily_quota{};  // at least 1
-  double duty_cycle = 1;                 // (0, 1]
+  double duty_cycle = 1;                   // (0, 1]
 
   bool limited() const { return max_rate || daily_quota || duty_cycle < 1; }
 };

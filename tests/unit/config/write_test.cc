@@ -70,18 +70,9 @@ train:
   evaluate: {every: {batches: 11}}
   checkpoint_every: 90s
 consensus:
-  batches: 2
-  sends: 3
-  gamma: 0.1
-  drain: round
-  reply: false
-  limit_in_flight: false
-  pending_for: 1s
-  join: true
-  join_retry: 3s
-  settle_patience: 4s
-  encoding: {weights: f16, deltas: top_k}
-  fifo: {weights: 5, deltas: 6, bytes: 1MiB}
+  {batches: 2, sends: 3, gamma: 0.1, drain: round, reply: false, limit_in_flight: false,
+    pending_for: 1s, join: true, join_retry: 3s, settle_patience: 4s,
+    encoding: {weights: f16, deltas: top_k}, fifo: {weights: 5, deltas: 6, bytes: 1MiB}}
 faults: {weights_drop: 0.1234567891, deltas_drop: 7%, duplicate: 1, delay: 3ms, seed: 4,
   reorder: 5ms, corrupt: 0.5, cut: 0.25, throttle: 7kB}
 api: {listen: /run/a.sock}
