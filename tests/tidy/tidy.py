@@ -10,6 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import claims
 import groups
 import modules
 import reach
@@ -30,6 +31,7 @@ RULES = {
     "sizes": [text.check_sizes],
     "words": [text.check_words],
     "groups": [groups.check_hidden],
+    "claims": [claims.check_named_tests],
     "reach": [reach.check_dead, reach.check_corpora, reach.check_pragma,
               reach.check_own_header_first],
 }

@@ -59,6 +59,19 @@ class Sample(unittest.TestCase):
         self.assertIn(wanted, found[0])
 
 
+
+class Claims(Sample):
+    def setUp(self):
+        super().setUp()
+        self.write("tests/unit/nn/c_test.cc", "TEST(Net, Learns) {}\nTEST_F(Fleet, Agrees) {}\n")
+        self.write("docs/robustness.md", "| `Net.Learns`, `network.chunk` | `Fleet.Agrees` |\n")
+
+    def test_of_a_test(self):
+        self.assert_bad("claims", "docs/robustness.md", "a\n| `Net.Forgets` |\n", "Net.Forgets")
+
+    def test_of_a_file(self):
+        self.assert_bad("claims", "docs/robustness.md", "`tests/unit/nn/d_test.cc`\n", "d_test.cc")
+
 class ModuleTable(Sample):
     def test_module_outside_the_closure(self):
         self.assert_bad("modules", "src/base/a.cc", '#include "covey/tensor/b.h"\n',
