@@ -39,6 +39,14 @@ void CheckSecurity(const NodeConfig& c, Problems& problems) {
   }
 }
 
+void CheckNode(const NodeConfig& c, Problems& problems) {
+  if (c.node.cpu_limit >= 0.001) return;
+  problems.push_back({.path = "node.cpu_limit",
+                      .reads = {},
+                      .what = Number(c.node.cpu_limit) + " is less than 0.1%",
+                      .note = "start with node.start_paused: true for a node that only answers"});
+}
+
 void CheckNetwork(const NodeConfig& c, Problems& problems) {
   std::set<PeerKey> keys;
   for (std::size_t i = 0; i < c.network.seeds.size(); ++i) {
@@ -248,6 +256,7 @@ Status AsStatus(const Problems& problems) {
 
 std::vector<Problem> Contradictions(const NodeConfig& config) {
   Problems problems;
+  CheckNode(config, problems);
   CheckSecurity(config, problems);
   CheckNetwork(config, problems);
   CheckModel(config, problems);

@@ -114,6 +114,10 @@ void VisitIdentity(Visitor& v, NodeSettings& n) {
             "Of a training step; auto: as many as processors. With more than one the node measures "
             "one against all while it trains and keeps the faster; results are the same"},
            AutoInteger(n.threads, 1, 256));
+  v.Scalar({"cpu_limit",
+            "Fraction of one processor's time that training takes at most, for a robot that has "
+            "other work. Peers are answered without delay all the same"},
+           Fraction(n.cpu_limit));
   v.Scalar({"seed", "Of every random choice of the node", false, true}, Integer(n.seed));
   v.Scalar({"index", "Tells nodes that share a seed apart", false, true}, Integer(n.index));
   v.Scalar({"init_index",

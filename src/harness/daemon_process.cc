@@ -297,6 +297,10 @@ NodeOutcome DaemonProcess::Describe() const {
   }
   node.samples = status_.samples;
   node.epochs = status_.epochs;
+  if (status_.last_batch_ns > status_.first_batch_ns) {
+    const auto took = static_cast<double>(status_.last_batch_ns - status_.first_batch_ns);
+    node.samples_per_second = static_cast<double>(status_.samples) / (took * 1e-9);
+  }
   if (node.epochs > 0) {
     node.shard = static_cast<std::uint64_t>(static_cast<double>(node.samples) / node.epochs + 0.5);
   }

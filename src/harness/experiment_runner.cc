@@ -88,6 +88,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> LinksOf(const config::Exper
 
 void TakeConsensus(Outcome& outcome, FleetOutcome&& fleet, std::optional<Model>& best) {
   outcome.spread = fleet.spread;
+  outcome.spread_curve = std::move(fleet.spread_curve);
   outcome.samples_per_second = fleet.samples_per_second;
   outcome.build = fleet.build;
   best = std::move(fleet.best);

@@ -67,6 +67,7 @@ Json ToJson(const NodeOutcome& node) {
   json["shard"] = node.shard;
   json["samples"] = node.samples;
   json["epochs"] = node.epochs;
+  if (node.samples_per_second > 0) json["samples_per_second"] = node.samples_per_second;
   if (node.group == Group::kConsensus) {
     json["rounds"] = node.rounds;
     json["traffic"] = ToJson(node.traffic);

@@ -258,6 +258,9 @@ std::string ReportHtml(const Outcome& outcome, const std::vector<Verdict>& verdi
   if (!nodes.empty()) page += "<h2>How close the nodes are</h2>\n" + nodes;
   const std::string loss = LossFigure(outcome);
   if (!loss.empty()) page += "<h2>Loss</h2>\n" + loss;
+  if (const std::string spread = SpreadFigure(outcome); !spread.empty()) {
+    page += "<h2>Spread</h2>\n" + spread;
+  }
   page += ResultsTable(outcome) + VerdictTable(verdicts) + TrafficTable(outcome);
   if (const std::string topology = TopologyFigure(outcome); !topology.empty()) {
     page += "<h2>Topology</h2>\n" + topology;

@@ -129,6 +129,22 @@ std::string TrafficFigure(const Outcome& outcome) {
       "rest.");
 }
 
+std::string SpreadFigure(const Outcome& outcome) {
+  if (outcome.spread_curve.size() < 2) return "";
+  svg::Chart chart;
+  chart.id = "spread";
+  chart.title = "Spread of the models over time";
+  chart.x_label = "virtual seconds";
+  chart.whole_range = outcome.spread_curve.front().second < 2;
+  chart.lines.push_back({.label = "spread " + Fixed(outcome.spread_curve.back().second, 3),
+                         .style = std::string(Name(Group::kConsensus)),
+                         .points = outcome.spread_curve});
+  return html::Figure(
+      svg::Draw(chart),
+      "Mean distance of the models from their mean, as a part of the mean's length, "
+      "while they train and while they settle.");
+}
+
 std::string TopologyFigure(const Outcome& outcome) {
   std::vector<svg::Vertex> vertices;
   for (const NodeOutcome& node : outcome.runs) {

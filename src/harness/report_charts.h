@@ -13,6 +13,7 @@ std::string LossFigure(const Outcome& outcome);
 std::string NodesFigure(const Outcome& outcome);
 std::string TrafficFigure(
     const Outcome& outcome);  // messages by kind: arrived, dropped, otherwise lost
+std::string SpreadFigure(const Outcome& outcome);  // over virtual time
 std::string TopologyFigure(const Outcome& outcome);
 
 }  // namespace covey::harness

@@ -102,6 +102,10 @@ pre { background: var(--card); border: 1px solid var(--line); border-radius: 10p
   padding: 14px 16px; margin: 0;
   font-size: 13px; white-space: pre-wrap; overflow-wrap: anywhere; }
 footer { color: var(--soft); font-size: 13px; margin-top: 36px; }
+table.wide th { white-space: normal; }
+@media screen and (max-width: 1150px) { main { padding: 28px 14px 40px; }
+  table.wide { font-size: 11.5px; } table.wide th, table.wide td { padding: 5px 4px; }
+  table.wide th { font-size: 11px; } }
 @media print { body { background: #fff; font-size: 12px; } main { max-width: none; padding: 0; }
   table, th { font-size: 10px; } th, td { padding: 4px 5px; } .card b { font-size: 17px; }
   table.dense, table.wide, .dense th, .wide th { font-size: 9px; }

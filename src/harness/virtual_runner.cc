@@ -78,6 +78,11 @@ Traffic TrafficOf(const learner::LinkCounters& links) {
           .bytes_sent = links.session.bytes_out};
 }
 
+// The curve of the spread has half as many points to twice as many; an observation of a larger
+// fleet costs more than it shows.
+constexpr std::uint32_t kSpreadPoints = 128;
+constexpr std::size_t kSpreadNodes = 64;
+
 // Turns what the simulator tells into what an observer hears, and keeps the curves.
 class Listener {
  public:
@@ -88,10 +93,12 @@ class Listener {
     return {.on_score = [this](std::uint32_t node, const learner::Score& score,
                                Time now) { Scored(node, score, now); },
             .on_progress = [this](const simulate::Progress& progress) { Tell(progress); },
+            .on_spread = [this](double spread, Time now) { Keep(spread, now); },
             .interrupted = [this] { return observer_.Interrupted(); }};
   }
 
   std::vector<Point> TakeCurve(std::size_t node) { return std::move(curves_[node]); }
+  std::vector<std::pair<double, double>> TakeSpread() { return std::move(spread_); }
 
  private:
   void Scored(std::uint32_t node, const learner::Score& score, Time now) {
@@ -100,6 +107,13 @@ class Listener {
         .epoch = score.epoch, .seconds = Seconds(now), .validation = Of(score.validation)};
     curves_[node].push_back(point);
     observer_.Evaluated(group_, node, point);
+  }
+
+  void Keep(double spread, Time now) {
+    spread_.emplace_back(Seconds(now), spread);
+    if (spread_.size() < kSpreadPoints) return;
+    for (std::size_t i = 0; 2 * i < spread_.size(); ++i) spread_[i] = spread_[2 * i];
+    spread_.resize(kSpreadPoints / 2);
   }
 
   void Tell(const simulate::Progress& progress) {
@@ -122,6 +136,7 @@ class Listener {
   const std::vector<config::NodeConfig>& configs_;
   Observer& observer_;
   std::vector<std::vector<Point>> curves_;
+  std::vector<std::pair<double, double>> spread_;
 };
 
 // Larger fleets are worth a word before they start.
@@ -183,6 +198,10 @@ Result<FleetOutcome> RunVirtual(const config::Experiment& experiment, Group grou
   if (Status fits = CheckMemory(*configs, group, observer); !fits) {
     return tl::unexpected(fits.error());
   }
+  if (group == Group::kConsensus && configs->size() > 1 && configs->size() <= kSpreadNodes) {
+    options.spread_every = std::chrono::milliseconds(1);
+    options.spread_points = kSpreadPoints;
+  }
   Listener listener(group, *configs, observer);
   observer.Begin(group, static_cast<std::uint32_t>(configs->size()));
   Result<simulate::FleetResult> result =
@@ -215,6 +234,10 @@ Result<FleetOutcome> RunVirtual(const config::Experiment& experiment, Group grou
         node.best && (!outcome.best || IsBetter(node.best->judged(), outcome.best->score.judged()));
     if (better) outcome.best = Model{std::move(from.x), node.index, *node.best};
     outcome.nodes.push_back(std::move(node));
+  }
+  outcome.spread_curve = listener.TakeSpread();
+  if (!outcome.spread_curve.empty() && !result->interrupted) {
+    outcome.spread_curve.emplace_back(Seconds(result->virtual_time), result->spread);
   }
   const double seconds = Seconds(result->virtual_time);
   if (seconds > 0) outcome.samples_per_second = static_cast<double>(samples) / seconds;

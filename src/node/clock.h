@@ -1,6 +1,8 @@
 // The daemon's clock: monotonic time since its start.
 #pragma once
 
+#include <time.h>
+
 #include <chrono>
 #include <cstdint>
 
@@ -15,6 +17,14 @@ class Clock {
   Clock() : start_(Source::now()) {}
 
   Time Now() const { return std::chrono::duration_cast<Time>(Source::now() - start_); }
+
+  // Returns: what the calling thread has used of a processor so far.
+  static Duration ThreadTime() {
+    timespec used{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return std::chrono::duration_cast<Duration>(std::chrono::seconds(used.tv_sec) +
+                                                std::chrono::nanoseconds(used.tv_nsec));
+  }
 
   // Requires: time != kNever.
   Source::time_point At(Time time) const { return start_ + time; }

@@ -68,7 +68,9 @@ struct Daemon::State {
         evaluator(clock, MakeScoreboard(assembly)),
         checkpoints(clock, IdentityOf(settings, assembly), evaluator),
         learner(assembly, {clock, mailbox, outbox, evaluator, checkpoints},
-                settings.config.train.checkpoint_every, settings.config.node.threads) {}
+                {.checkpoint_every = settings.config.train.checkpoint_every,
+                 .threads = settings.config.node.threads,
+                 .cpu_limit = settings.config.node.cpu_limit}) {}
   // Threads call what other threads own, so they end before anything goes.
   ~State() {
     learner.Join();

@@ -49,10 +49,11 @@ std::uint64_t Applied(const consensus::Counters& counters) {
 }  // namespace
 
 LearnerThread::LearnerThread(const setup::Assembly& assembly, Neighbours neighbours,
-                             Duration checkpoint_every, std::optional<std::uint32_t> threads)
+                             const Options& options)
     : neighbours_(neighbours),
-      checkpoint_every_(checkpoint_every),
-      workers_(ThreadsOf(threads)),
+      checkpoint_every_(options.checkpoint_every),
+      workers_(ThreadsOf(options.threads)),
+      duty_(options.cpu_limit),
       learner_(WithTasks(assembly.learner, workers_), assembly.data.train, assembly.data.shard,
                *this) {}
 
@@ -137,13 +138,14 @@ void LearnerThread::TrainPhase() {
   phase_samples_ = 0;
   std::uint32_t done = 0;
   while (done < wanted && !interrupted_) {
+    if (duty_.limited() && !Rest()) break;
     if (!TrainOne()) return;
     ++done;
     if (neighbours_.mailbox.HasNotices()) HandleNotices(true);
     if (learner_.drains_between_batches() && neighbours_.mailbox.HasMail()) break;
   }
   const Time end = neighbours_.clock.Now();
-  {
+  if (done > 0) {
     const std::lock_guard lock(mutex_);
     if (!progress_.first_batch) progress_.first_batch = begin;
     progress_.last_batch = end;
@@ -160,10 +162,32 @@ void LearnerThread::TrainPhase() {
   std::this_thread::yield();
 }
 
+// Until the next batch may begin. Returns: false when something else comes first: a command that
+// ends the phase, or mail that may be answered between two batches.
+bool LearnerThread::Rest() {
+  Mailbox& mailbox = neighbours_.mailbox;
+  const bool drains = learner_.drains_between_batches();
+  while (neighbours_.clock.Now() < duty_.due()) {
+    if (drains) {
+      mailbox.Wait(duty_.due());
+    } else {
+      mailbox.WaitForNotice(duty_.due());
+    }
+    if (mailbox.HasNotices()) HandleNotices(true);
+    if (interrupted_ || (drains && mailbox.HasMail())) return false;
+  }
+  return true;
+}
+
 bool LearnerThread::TrainOne() {
   workers_.use(pace_.use());
   const Time begin = neighbours_.clock.Now();
+  const Duration used = duty_.limited() ? Clock::ThreadTime() : Duration::zero();
   const gradient::StepResult step = learner_.TrainBatch();
+  if (duty_.limited()) {
+    const std::size_t threads = pace_.use() == gradient::Workers::Use::kAll ? workers_.width() : 1;
+    duty_.Ran(begin, (Clock::ThreadTime() - used) * static_cast<Duration::rep>(threads));
+  }
   if (workers_.width() > 1) pace_.Stepped(neighbours_.clock.Now() - begin, step.samples);
   phase_loss_ += step.loss_sum;
   phase_samples_ += step.samples;

@@ -15,6 +15,7 @@
 #include "covey/setup/assemble.h"
 #include "node/checkpoint_thread.h"
 #include "node/clock.h"
+#include "node/duty_cycle.h"
 #include "node/evaluator_thread.h"
 #include "node/gate.h"
 #include "node/mailbox.h"
@@ -38,10 +39,15 @@ class LearnerThread final : private learner::Host {
     std::function<void(const Error&)> on_failure;   // the loss is not finite: the thread has ended
   };
 
-  // threads: of a training step; unset: as many as processors. With more than one the faster of one
-  // and all is kept (gradient/pace.h).
-  LearnerThread(const setup::Assembly& assembly, Neighbours neighbours, Duration checkpoint_every,
-                std::optional<std::uint32_t> threads);
+  struct Options {
+    Duration checkpoint_every{};
+    // Of a training step; unset: as many as processors. With more than one the faster of one and
+    // all is kept (gradient/pace.h).
+    std::optional<std::uint32_t> threads;
+    double cpu_limit = 1;  // of one processor (node/duty_cycle.h)
+  };
+
+  LearnerThread(const setup::Assembly& assembly, Neighbours neighbours, const Options& options);
   ~LearnerThread() override { Join(); }
 
   // Before Start. Errors: as Learner::Restore.
@@ -76,6 +82,7 @@ class LearnerThread final : private learner::Host {
   void TrainPhase();
   void WaitPhase();
   bool TrainOne();
+  bool Rest();
   void HandleNotices(bool training);
   bool Unsaved() const;  // x moved since the last checkpoint
   void SaveWhenDue();
@@ -85,6 +92,7 @@ class LearnerThread final : private learner::Host {
   const Duration checkpoint_every_;
   gradient::Workers workers_;
   gradient::Pace pace_;
+  DutyCycle duty_;
   learner::Learner learner_;
   Callbacks callbacks_;
   Gate ended_;

@@ -49,6 +49,11 @@ void Mailbox::Wait(Time until) {
   }
 }
 
+void Mailbox::WaitForNotice(Time until) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, clock_.At(until), [this] { return !notices_.empty(); });
+}
+
 FifoReport Mailbox::report() const {
   const std::lock_guard lock(mutex_);
   return {fifo_.size(), fifo_.bytes(), fifo_.counters()};

@@ -33,6 +33,8 @@ class Mailbox {
 
   // Returns when there is a notice or a message, or at `until`.
   void Wait(Time until);
+  // The same, whatever is in the FIFO.
+  void WaitForNotice(Time until);
 
   FifoReport report() const;
 

@@ -101,8 +101,15 @@ class Run {
     for (const auto& node : nodes_) {
       if (const learner::Learner* learner = node->Quiet()) vectors.push_back(learner->x());
     }
-    observer_.on_spread(Spread(vectors), scheduler_.now());
-    scheduler_.After(options_.spread_every, [this] { FollowSpread(); });
+    if (spread_every_ == Duration::zero()) spread_every_ = options_.spread_every;
+    if (vectors.size() > 1) {
+      observer_.on_spread(Spread(vectors), scheduler_.now());
+      if (options_.spread_points > 0 && ++spread_told_ == options_.spread_points) {
+        spread_told_ /= 2;
+        spread_every_ *= 2;
+      }
+    }
+    scheduler_.After(spread_every_, [this] { FollowSpread(); });
   }
 
   void Finish(FleetResult& result) {
@@ -132,6 +139,8 @@ class Run {
   World world_;
   const FleetObserver& observer_;
   std::vector<std::unique_ptr<VirtualNode>> nodes_;
+  Duration spread_every_{};
+  std::uint32_t spread_told_ = 0;  // at this interval, or were it the interval from the start
 };
 
 }  // namespace
@@ -163,7 +172,11 @@ Result<FleetResult> RunFleet(const std::vector<config::NodeConfig>& nodes,
   for (const config::NodeConfig& config : nodes) {
     const auto index = static_cast<std::uint32_t>(open.size());
     Result<setup::Assembly> assembly = setup::Assemble(config, VirtualIdentity(index), &sets);
-    if (!assembly) return tl::unexpected(assembly.error());
+    if (!assembly) {
+      Error error = assembly.error();
+      if (nodes.size() > 1) error.where = "node " + std::to_string(index) + ": " + error.where;
+      return tl::unexpected(std::move(error));
+    }
     open.push_back({config, std::move(*assembly)});
   }
   return RunFleet(std::move(open), options, observer);

@@ -34,7 +34,8 @@ struct NodeSettings {
   std::string state_dir;  // identity, checkpoints, socket of the local API
   bool start_paused = false;
   std::optional<std::uint32_t> threads = 1;  // of a training step; unset: as many as processors
-  std::uint64_t seed = 1;                    // of every random stream of the node
+  double cpu_limit = 1;    // fraction of one processor's time that training takes at most, (0, 1]
+  std::uint64_t seed = 1;  // of every random stream of the node
   std::uint32_t index =
       0;  // second key of the streams: nodes of one experiment share the seed and differ here
   std::optional<std::uint32_t> init_index;  // index for the initial parameters alone; unset: index

@@ -98,6 +98,8 @@ struct NodeOutcome {
   std::uint64_t rounds = 0;
   Traffic traffic;
   std::uint64_t pss_bytes = 0;  // peak; 0 when not measured
+  // From its first to its last training batch; 0 when not measured.
+  double samples_per_second = 0;
 };
 
 struct Setting {
@@ -118,6 +120,8 @@ struct Outcome {
   // Mean of ||x_i - mean(x)||, divided by ||mean(x)||, over the settled models; absent below two of
   // them.
   std::optional<double> spread;
+  // The same while the run went on: virtual seconds and spread. Virtual mode, up to 64 nodes.
+  std::vector<std::pair<double, double>> spread_curve = {};
   std::vector<NodeOutcome> runs;  // by group, then by index
   // Pairs of consensus nodes that could exchange; empty: unknown, or none.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> links = {};

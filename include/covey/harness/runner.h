@@ -25,6 +25,7 @@ struct Model {
 struct FleetOutcome {
   std::vector<NodeOutcome> nodes;
   std::optional<double> spread;
+  std::vector<std::pair<double, double>> spread_curve = {};  // seconds and spread; virtual mode
   double samples_per_second = 0;
   bool interrupted = false;
   std::optional<Model> best;  // of the node with the best validation (else test) accuracy

@@ -27,8 +27,11 @@ struct FleetOptions {
   std::size_t max_events = 2'000'000'000;  // ends a run that would never end
   std::size_t threads = 1;                 // of this run, the caller's included; bits are the same
   Duration spread_every{};                 // how often on_spread is told; 0: never
-  Duration heal_at{};                      // from then on nothing is injected any more; 0: never
-  Duration give_up_at{};                   // ends a run whose nodes are not done by then; 0: never
+  // When it has been told so often the interval doubles; 0: never. Whoever drops every second one
+  // then keeps at least half as many at one interval. Requires: even.
+  std::uint32_t spread_points = 0;
+  Duration heal_at{};     // from then on nothing is injected any more; 0: never
+  Duration give_up_at{};  // ends a run whose nodes are not done by then; 0: never
   // All nodes train until each has completed so many exchanges, in all its lives, and no shorter
   // than to settle_at; then they go over to their tails together. 0: as their configurations say.
   std::uint64_t settle_after = 0;
@@ -69,8 +72,9 @@ struct FleetResult {
 // Called between events, in virtual-time order.
 struct FleetObserver {
   std::function<void(std::uint32_t node, const learner::Score&, Time now)> on_score = {};
-  std::function<void(const Progress&)> on_progress = {};        // after each training phase
-  std::function<void(double spread, Time now)> on_spread = {};  // of the nodes that are there
+  std::function<void(const Progress&)> on_progress = {};  // after each training phase
+  std::function<void(double spread, Time now)> on_spread =
+      {};                                  // of two nodes that are there, or more
   std::function<bool()> interrupted = {};  // true: stop and return what there is
 };
 

@@ -337,6 +337,16 @@ TEST(Seeds, CannotHavePortZero) {
       "the peer listens on, e.g. 7420");
 }
 
+TEST(CpuLimit, IsAPartOfOneProcessor) {
+  for (const char* good : {"1", "100%", "0.5", "0.1%"}) {
+    EXPECT_EQ(Line("node", std::string("cpu_limit: ") + good), "loaded");
+  }
+  for (const char* bad : {"0", "0.09%", "1.1", "-1", "fast"}) {
+    const std::string line = Line("node", std::string("cpu_limit: ") + bad);
+    EXPECT_NE(line.find("node.cpu_limit: "), std::string::npos) << line;
+  }
+}
+
 TEST(Threads, AreANumberOrAuto) {
   for (const char* good : {"1", "256", "auto"}) {
     EXPECT_EQ(Line("node", std::string("threads: ") + good), "loaded");

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 std::string Unusual() {
   return R"(fleet: {name: robots-7}
 node: {name: "Jürgen's \"robot\": a", state_dir: /tmp/a b, start_paused: true, threads: auto,
-  seed: 18446744073709551615, index: 3,
+  cpu_limit: 0.25, seed: 18446744073709551615, index: 3,
   init_index: 0}
 network:
   listen: "[::1]:0"

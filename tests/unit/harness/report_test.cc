@@ -33,6 +33,16 @@ TEST(Report, DrawsTrafficByKindAndTheTopology) {
   EXPECT_THAT(ReportHtml(alone, {}), Not(HasSubstr("<h2>Topology</h2>")));
 }
 
+TEST(Report, DrawsTheSpreadOverTimeWhereItIsKnown) {
+  Outcome outcome = MadeUpOutcome();
+  outcome.spread_curve.clear();
+  EXPECT_THAT(ReportHtml(outcome, {}), Not(HasSubstr("Spread of the models over time")));
+  outcome.spread_curve = {{0, 1}, {1, 0.5}, {2, 0.125}};
+  const std::string html = ReportHtml(outcome, {});
+  EXPECT_THAT(html, HasSubstr("Spread of the models over time"));
+  EXPECT_THAT(html, HasSubstr("spread 0.125"));
+}
+
 TEST(Report, IsSelfContained) {
   const std::string html = ReportHtml(MadeUpOutcome(), {});
   EXPECT_THAT(html, Not(HasSubstr("<script")));
