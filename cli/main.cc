@@ -15,6 +15,7 @@
 #include "covey/command_line/command.h"
 #include "covey/config/load.h"
 #include "covey/config/paths.h"
+#include "data_command.h"
 #include "model_text.h"
 #include "status_text.h"
 
@@ -169,6 +170,7 @@ int Main(int argc, char** argv) {
       model.Sub("describe", "Show layers, shapes, parameters, memory and multiply-adds of a model");
   describe.Add("FILE", options.file, "Node or experiment file").Required();
   describe.Flag("--json", options.json, "Print JSON");
+  DataCommand data(program);
   if (const auto code = program.Parse(argc, argv)) return *code;
 
   Status done;
@@ -184,6 +186,8 @@ int Main(int argc, char** argv) {
     done = Leave(options);
   } else if (describe.given()) {
     done = DescribeModel(options);
+  } else if (const std::optional<Status> ran = data.Run()) {
+    done = *ran;
   }
   if (done && std::fflush(stdout) != 0) {
     done = Fail(ErrorCode::kIo, "stdout", "can't be written");

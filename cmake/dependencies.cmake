@@ -3,6 +3,8 @@
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(PNG REQUIRED)
+find_package(JPEG REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(Protobuf 3.21 REQUIRED)
 find_package(spdlog REQUIRED)

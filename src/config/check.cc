@@ -118,9 +118,36 @@ void CheckModel(const NodeConfig& c, Problems& problems) {
   }
 }
 
+// Samples come from one place.
+void CheckOneSource(const NodeConfig& c, const data::Source& source, const std::string& section,
+                    Problems& problems) {
+  const bool table = !source.csv.empty();
+  const std::string first = table ? "csv" : "folder";
+  const auto alone = [&](const std::string& file, const std::string& key) {
+    if (file.empty()) return;
+    problems.push_back({.path = section + key,
+                        .reads = {section + "." + first},
+                        .what = "is given beside " + first,
+                        .note = "samples come from a table, a folder of images or IDX files"});
+  };
+  if (table) alone(source.folder, ".folder");
+  alone(source.images, ".images");
+  alone(source.labels, ".labels");
+  alone(source.targets, ".targets");
+  if (table || nn::HasLabels(c.model)) return;
+  problems.push_back({.path = section + ".folder",
+                      .reads = {"model.loss", section},
+                      .what = "gives classes, and the loss " + std::string(nn::Name(c.model.loss)) +
+                              " needs numbers",
+                      .note = "choose model.loss: sparse_categorical_crossentropy"});
+}
+
 // The files of samples must come with what the loss compares outputs with.
 void CheckAnswers(const NodeConfig& c, const data::Source& source, const std::string& section,
                   Problems& problems) {
+  if (!source.csv.empty() || !source.folder.empty()) {
+    return CheckOneSource(c, source, section, problems);
+  }
   const bool labels = nn::HasLabels(c.model);
   const std::string wanted = labels ? "labels" : "targets";
   const std::string other = labels ? "targets" : "labels";
@@ -194,6 +221,21 @@ void CheckLabelNames(const NodeConfig& c, Problems& problems) {
   }
 }
 
+Status AsStatus(const Result<std::vector<std::uint32_t>>& keys) {
+  return keys ? Status() : tl::unexpected<Error>(keys.error());
+}
+
+void CheckKeys(const NodeConfig& c, const data::PartitionSettings& partition,
+               const std::string& section, Problems& problems) {
+  const bool by_key = partition.kind == data::PartitionSettings::Kind::kKey;
+  if (!by_key || !partition.key_file.empty() || !c.data.train.csv_settings.key.empty()) return;
+  problems.push_back({.path = section + ".key_file",
+                      .reads = {section},
+                      .what = "is empty, and kind key divides by a number of each sample",
+                      .note = "give an IDX file with one whole number for each sample, or name the "
+                              "column of a table in data.csv.key"});
+}
+
 void CheckData(const NodeConfig& c, Problems& problems) {
   CheckNormalization(c, problems);
   CheckLabelNames(c, problems);
@@ -209,6 +251,14 @@ void CheckData(const NodeConfig& c, Problems& problems) {
                         .note = "use iid or key"});
   }
   TakeOver(data::Validate(c.data.partition), "data.partition", problems);
+  CheckKeys(c, c.data.partition, "data.partition", problems);
+  TakeOver(AsStatus(data::ParseKeys(c.data.hold_out.keys)), "data.hold_out", problems);
+  if (c.data.hold_out.any() && c.data.test) {
+    problems.push_back({.path = "data.hold_out",
+                        .reads = {"data.test"},
+                        .what = "is given beside data.test",
+                        .note = "a test set is a file of its own or a part of data.train"});
+  }
   if (c.train.until.kind == Until::Kind::kAccuracy && !nn::IsClassification(c.model)) {
     problems.push_back(
         {.path = "train.until",
@@ -272,6 +322,7 @@ std::vector<Problem> Contradictions(const Experiment& e) {
   data::PartitionSettings partition = e.partition;
   partition.part = {.index = 0, .count = e.nodes == 0 ? 1 : e.nodes};
   TakeOver(data::Validate(partition), "experiment.partition", problems);
+  CheckKeys(e.node, partition, "experiment.partition", problems);
   using Kind = data::PartitionSettings::Kind;
   if (!nn::HasLabels(e.node.model) &&
       (partition.kind == Kind::kMixRate || partition.kind == Kind::kDirichlet)) {

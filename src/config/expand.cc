@@ -18,7 +18,8 @@ NodeConfig NodeOf(const Experiment& experiment, std::uint32_t index, std::uint32
   if (experiment.init == Experiment::Init::kSame) config.node.init_index = 0;
   config.data.partition = experiment.partition;
   config.data.partition.part = {.index = index, .count = nodes};
-  config.data.partition.key = index;
+  const auto held = data::ParseKeys(config.data.hold_out.keys);
+  config.data.partition.key = held ? data::KeyBeside(*held, index) : index;
   config.data.partition.seed = experiment.seed;
   if (config.faults.seed == 0) config.faults.seed = experiment.seed;
   return config;

@@ -206,6 +206,8 @@ void Complete(NodeConfig& config) {
   if (!config.data.test) return;
   config.data.test->normalize = config.data.train.normalize;
   config.data.test->scale = config.data.train.scale;
+  config.data.test->csv_settings = config.data.train.csv_settings;
+  config.data.test->image_fit = config.data.train.image_fit;
   config.data.test->classes = config.data.train.classes;
 }
 

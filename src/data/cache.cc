@@ -87,18 +87,6 @@ void RemoveLeftovers(const std::string& folder) {
   }
 }
 
-Status WriteAll(int file, ByteView bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t done = write(file, bytes.data(), bytes.size());
-    if (done < 0) {
-      if (errno == EINTR) continue;
-      return CacheError(path, "can't be written", errno);
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(done));
-  }
-  return {};
-}
-
 // Reads a file that is not gzipped. Its size was checked against its header.
 Status ReadPlain(const CacheSource& source, const TakeBytes& take) {
   const ReadBytes read = ReaderOf(source.file, source.path);
@@ -111,28 +99,43 @@ Status ReadPlain(const CacheSource& source, const TakeBytes& take) {
   }
 }
 
-Status CopyInto(const CacheSource& source, tensor::Element element, const std::string& temporary) {
-  const Descriptor file(
-      open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (file.get() < 0) return CacheError(temporary, "can't be created", errno);
-  TakeBytes take = [&](ByteView bytes) { return WriteAll(file.get(), bytes, temporary); };
+Status CopyInto(const CacheSource& source, tensor::Element element, int file,
+                const std::string& temporary) {
+  TakeBytes take = [&](ByteView bytes) { return WriteAll(file, bytes, temporary); };
   if (!IsAsStored(source.header.type, element)) {
     const std::string where = source.path + (source.gzipped ? " (unpacked)" : "");
     take = Converting(source.header, element, std::move(take), where);
   }
-  if (source.gzipped) {
-    const Result<IdxHeader> done =
-        GunzipIdx(ReaderOf(source.file, source.path), take, kMaxUnpackedBytes, source.path);
-    if (!done) return tl::unexpected<Error>(done.error());
-  } else if (Status done = ReadPlain(source, take); !done) {
-    return done;
-  }
+  if (!source.gzipped) return ReadPlain(source, take);
+  const Result<IdxHeader> done =
+      GunzipIdx(ReaderOf(source.file, source.path), take, kMaxUnpackedBytes, source.path);
+  return done ? Status() : tl::unexpected<Error>(done.error());
+}
+
+Status FillFile(const std::string& temporary,
+                const std::function<Status(int, const std::string&)>& fill) {
+  const Descriptor file(
+      open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (file.get() < 0) return CacheError(temporary, "can't be created", errno);
+  if (Status filled = fill(file.get(), temporary); !filled) return filled;
   // Without it a power cut could leave a file of the right size that is full of zeros.
   if (fdatasync(file.get()) != 0) return CacheError(temporary, "can't be synced", errno);
   return {};
 }
 
 }  // namespace
+
+Status WriteAll(int file, ByteView bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t done = write(file, bytes.data(), bytes.size());
+    if (done < 0) {
+      if (errno == EINTR) continue;
+      return CacheError(path, "can't be written", errno);
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(done));
+  }
+  return {};
+}
 
 ReadBytes ReaderOf(const InputFile& file, const std::string& path) {
   return [&file, &path,
@@ -155,31 +158,45 @@ Result<InputFile> OpenCopy(const CacheSource& source, tensor::Element element,
                     FormatByteCount(kMaxUnpackedBytes),
                 "split the file, or store unsigned bytes, which need no copy");
   }
-  const std::string copy = (fs::path(cache_folder) / CacheName(source, element)).string();
-  const auto good_copy = [&] { return OpenIfGood(copy, header, size); };
-  if (std::optional<InputFile> good = good_copy()) return std::move(*good);
+  const std::string name = CacheName(source, element);
+  const std::string copy = (fs::path(cache_folder) / name).string();
+  std::optional<InputFile> good;
+  const Status made = MakeInCache(
+      {.folder = cache_folder, .name = name},
+      [&] {
+        good = OpenIfGood(copy, header, size);
+        return good.has_value();
+      },
+      [&](int file, const std::string& temporary) {
+        return CopyInto(source, element, file, temporary);
+      });
+  if (!made) return tl::unexpected<Error>(made.error());
+  return std::move(*good);
+}
 
-  if (const Status folder = MakeFolder(cache_folder); !folder) {
-    return tl::unexpected<Error>(folder.error());
-  }
-  const Descriptor lock = WaitForLock((fs::path(cache_folder) / "lock").string());
+Status MakeInCache(const CachePlace& place, const std::function<bool()>& open_good,
+                   const std::function<Status(int, const std::string&)>& fill) {
+  if (open_good()) return {};
+  if (Status folder = MakeFolder(place.folder); !folder) return folder;
+  const Descriptor lock = WaitForLock((fs::path(place.folder) / "lock").string());
   if (lock.get() >= 0) {
     // Someone else may have made it meanwhile. Taking that one, not a second one, is what shares
     // its pages.
-    if (std::optional<InputFile> good = good_copy()) return std::move(*good);
-    RemoveLeftovers(cache_folder);
+    if (open_good()) return {};
+    RemoveLeftovers(place.folder);
   }
-  const std::string temporary = copy + ".tmp." + std::to_string(getpid());
-  Status made = CopyInto(source, element, temporary);
-  if (made && rename(temporary.c_str(), copy.c_str()) != 0) {
-    made = CacheError(copy, "can't be renamed to its place", errno);
+  const std::string path = (fs::path(place.folder) / place.name).string();
+  const std::string temporary = path + ".tmp." + std::to_string(getpid());
+  Status made = FillFile(temporary, fill);
+  if (made && rename(temporary.c_str(), path.c_str()) != 0) {
+    made = CacheError(path, "can't be renamed to its place", errno);
   }
   if (!made) {
     unlink(temporary.c_str());
-    return tl::unexpected<Error>(made.error());
+    return made;
   }
-  if (std::optional<InputFile> good = good_copy()) return std::move(*good);
-  return Fail(ErrorCode::kIo, copy, "does not hold what was just written",
+  if (open_good()) return {};
+  return Fail(ErrorCode::kIo, path, "does not hold what was just written",
               "check the disk, or choose another cache folder");
 }
 

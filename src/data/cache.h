@@ -6,6 +6,7 @@
 //   that it must have and its size is what that header says.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "covey/base/result.h"
@@ -30,6 +31,22 @@ struct CacheSource {
 // kCantCreate, kNoPermission, kIo for the cache.
 Result<InputFile> OpenCopy(const CacheSource& source, tensor::Element element,
                            const std::string& cache_folder);
+
+// A file in a cache folder.
+struct CachePlace {
+  const std::string& folder;
+  const std::string& name;  // ends with .idx
+};
+
+// Calls open_good, which opens the file if it is there and good; otherwise makes it: `fill` writes
+// to a descriptor of a new temporary file with this path, which then takes its place, and open_good
+// is called again. Processes that need one file at once wait for one another.
+// Errors: those of fill; kCantCreate, kNoPermission, kIo for the cache.
+Status MakeInCache(const CachePlace& place, const std::function<bool()>& open_good,
+                   const std::function<Status(int, const std::string&)>& fill);
+
+// Errors: kNoPermission, kCantCreate, kIo by errno. path: for messages.
+Status WriteAll(int file, ByteView bytes, const std::string& path);
 
 // Returns: what reads the file from its start.
 ReadBytes ReaderOf(const InputFile& file, const std::string& path);

@@ -24,12 +24,15 @@ using Unsigned = std::conditional_t<
     std::conditional_t<kBytes == 2, std::uint16_t,
                        std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>>>;
 
+enum class Order : bool { kBig, kLittle };
+
 template <class From>
-From LoadBig(const std::byte* from) {
+From Load(const std::byte* from, Order order) {
   using Bits = Unsigned<sizeof(From)>;
   Bits bits = 0;
   for (std::size_t i = 0; i < sizeof(From); ++i) {
-    bits = static_cast<Bits>((std::uint64_t{bits} << 8) | std::to_integer<std::uint64_t>(from[i]));
+    const std::byte byte = from[order == Order::kBig ? i : sizeof(From) - 1 - i];
+    bits = static_cast<Bits>((std::uint64_t{bits} << 8) | std::to_integer<std::uint64_t>(byte));
   }
   return std::bit_cast<From>(bits);
 }
@@ -49,10 +52,10 @@ bool Fits(From value) {
 }
 
 // Returns: how many values were converted: all, or those before the first that doesn't fit.
-template <class From, class To>
+template <class From, class To, Order kOrder>
 std::size_t Convert(const std::byte* from, std::size_t count, std::byte* to) {
   for (std::size_t i = 0; i < count; ++i) {
-    const From value = LoadBig<From>(from + i * sizeof(From));
+    const From value = Load<From>(from + i * sizeof(From), kOrder);
     if (!Fits<From, To>(value)) return i;
     const To converted = static_cast<To>(value);
     std::memcpy(to + i * sizeof(To), &converted, sizeof(To));
@@ -62,49 +65,58 @@ std::size_t Convert(const std::byte* from, std::size_t count, std::byte* to) {
 
 using ConvertValues = std::size_t (*)(const std::byte*, std::size_t, std::byte*);
 
-template <class From>
+template <class From, Order kOrder>
 ConvertValues To(Element element) {
-  if (element == Element::kUint8) return Convert<From, std::uint8_t>;
-  if constexpr (std::is_integral_v<From> && sizeof(From) <= 2) {
-    if (element == Element::kInt16) return Convert<From, std::int16_t>;
+  if (element == Element::kUint8) return Convert<From, std::uint8_t, kOrder>;
+  if constexpr (std::is_same_v<From, std::uint8_t> || std::is_same_v<From, std::int8_t> ||
+                std::is_same_v<From, std::int16_t>) {
+    if (element == Element::kInt16) return Convert<From, std::int16_t, kOrder>;
   }
-  return Convert<From, float>;
+  return Convert<From, float, kOrder>;
 }
 
-ConvertValues FromTo(IdxType type, Element element) {
+template <class From>
+ConvertValues To(Element element, bool little) {
+  return little ? To<From, Order::kLittle>(element) : To<From, Order::kBig>(element);
+}
+
+// Calls visit with a value of the C++ type.
+template <class Visit>
+auto WithType(IdxType type, Visit visit) {
   switch (type) {
     case IdxType::kUint8:
-      return To<std::uint8_t>(element);
+      return visit(std::uint8_t{});
     case IdxType::kInt8:
-      return To<std::int8_t>(element);
+      return visit(std::int8_t{});
     case IdxType::kInt16:
-      return To<std::int16_t>(element);
+      return visit(std::int16_t{});
+    case IdxType::kUint16:
+      return visit(std::uint16_t{});
     case IdxType::kInt32:
-      return To<std::int32_t>(element);
+      return visit(std::int32_t{});
+    case IdxType::kUint32:
+      return visit(std::uint32_t{});
+    case IdxType::kInt64:
+      return visit(std::int64_t{});
+    case IdxType::kUint64:
+      return visit(std::uint64_t{});
     case IdxType::kFloat32:
-      return To<float>(element);
+      return visit(float{});
     case IdxType::kFloat64:
       break;
   }
-  return To<double>(element);
+  return visit(double{});
 }
 
-double AsDouble(IdxType type, const std::byte* at) {
-  switch (type) {
-    case IdxType::kUint8:
-      return LoadBig<std::uint8_t>(at);
-    case IdxType::kInt8:
-      return LoadBig<std::int8_t>(at);
-    case IdxType::kInt16:
-      return LoadBig<std::int16_t>(at);
-    case IdxType::kInt32:
-      return LoadBig<std::int32_t>(at);
-    case IdxType::kFloat32:
-      return static_cast<double>(LoadBig<float>(at));
-    case IdxType::kFloat64:
-      break;
-  }
-  return LoadBig<double>(at);
+ConvertValues FromTo(const IdxHeader& header, Element element) {
+  return WithType(header.type,
+                  [&](auto zero) { return To<decltype(zero)>(element, header.little); });
+}
+
+double AsDouble(const IdxHeader& header, const std::byte* at) {
+  const Order order = header.little ? Order::kLittle : Order::kBig;
+  return WithType(header.type,
+                  [&](auto zero) { return static_cast<double>(Load<decltype(zero)>(at, order)); });
 }
 
 std::string Print(double value) {
@@ -119,7 +131,7 @@ class Converter {
       : header_(header),
         element_(element),
         bytes_(BytesOf(header.type)),
-        convert_(FromTo(header.type, element)),
+        convert_(FromTo(header, element)),
         take_(std::move(take)),
         where_(std::move(where)),
         converted_(kBuffered / 8 * tensor::BytesOf(element)) {}
@@ -157,7 +169,7 @@ class Converter {
  private:
   Status Send(const std::byte* values, std::size_t count) {
     const std::size_t done = convert_(values, count, converted_.data());
-    if (done < count) return Refuse(done, AsDouble(header_.type, values + done * bytes_));
+    if (done < count) return Refuse(done, AsDouble(header_, values + done * bytes_));
     done_ += count;
     return take_(ByteView(converted_.data(), count * tensor::BytesOf(element_)));
   }

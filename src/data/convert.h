@@ -1,7 +1,7 @@
 // Values of an IDX file as the kernels read them: in the machine's byte order, of one of their
 // element types.
 //
-// Equation: the value itself, but 32-bit integers above 2^24 and doubles are rounded to the nearest
+// Equation: the value itself, but integers above 2^24 and doubles are rounded to the nearest
 // float.
 #pragma once
 
@@ -28,9 +28,9 @@ tensor::Element ElementFor(IdxType type, Use use);
 // Whether a file of these values can be mapped as it is.
 bool IsAsStored(IdxType type, tensor::Element element);
 
-// Returns: the header of a copy with values of `element`: of bytes the IDX header itself, otherwise
-// one of the same size that starts with "CV", so that nobody takes it for IDX, whose values are
-// big-endian.
+// Returns: the header of a copy with values of `element`: of bytes in an IDX file the header
+// itself, otherwise one of the same size that starts with "CV", so that nobody takes it for IDX,
+// whose values are big-endian.
 std::vector<std::byte> HeaderOfCopy(const IdxHeader& header, tensor::Element element);
 
 // Returns: size of the copy in bytes.

@@ -7,6 +7,8 @@
 
 #include "covey/base/check.h"
 #include "data/dataset_builder.h"
+#include "data/open_csv.h"
+#include "data/open_images.h"
 
 namespace covey::data {
 
@@ -26,6 +28,8 @@ Dataset DatasetBuilder::Build(Parts parts) {
   Dataset dataset;
   dataset.normalize_ = parts.normalize;
   dataset.normalization_ = Normalization::Uniform(ScaleOf(parts));
+  dataset.keys_ = parts.keys;
+  dataset.feature_names_ = std::move(parts.feature_names);
   dataset.label_names_ = std::move(parts.label_names);
   dataset.owner_ = std::move(parts.owner);
   dataset.size_ = parts.samples;
@@ -40,6 +44,11 @@ Dataset DatasetBuilder::Build(Parts parts) {
   dataset.row_bytes_ = dataset.features_ * tensor::BytesOf(dataset.element_);
   dataset.classes_ = parts.classes;
   return dataset;
+}
+
+Result<Dataset> Open(const Source& source, const std::string& cache_folder) {
+  if (!source.folder.empty()) return OpenImages(source, cache_folder);
+  return source.csv.empty() ? OpenIdx(source, cache_folder) : OpenCsv(source, cache_folder);
 }
 
 Dataset Dataset::FromMemory(Memory memory) {
@@ -70,6 +79,27 @@ Dataset Dataset::FromMemory(Memory memory) {
   parts.scale = owner->scale;
   parts.label_names = owner->label_names;
   return DatasetBuilder::Build(std::move(parts));
+}
+
+Dataset Extract(const Dataset& set, std::span<const std::uint32_t> rows) {
+  COVEY_CHECK(!rows.empty());
+  const std::size_t bytes = set.features() * tensor::BytesOf(set.element());
+  Dataset::Memory memory{.shape = set.shape(),
+                         .rows = {},
+                         .labels = {},
+                         .classes = set.classes(),
+                         .element = set.element(),
+                         .outputs = set.outputs(),
+                         .label_names = set.label_names()};
+  for (const std::uint32_t row : rows) {
+    memory.rows.insert(memory.rows.end(), set.row(row), set.row(row) + bytes);
+    if (set.has_labels()) {
+      memory.labels.push_back(static_cast<std::uint8_t>(set.label(row)));
+    } else {
+      memory.targets.insert(memory.targets.end(), set.target(row), set.target(row) + set.outputs());
+    }
+  }
+  return Dataset::FromMemory(std::move(memory)).Normalized(set.normalize(), set.normalization());
 }
 
 Dataset Dataset::Normalized(Normalize normalize, Normalization normalization) const {

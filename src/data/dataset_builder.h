@@ -25,6 +25,8 @@ class DatasetBuilder {
     std::vector<std::size_t> shape;
     Normalize normalize = Normalize::kUnit;
     float scale = 1;
+    std::span<const std::uint32_t> keys = {};
+    std::vector<std::string> feature_names = {};
     LabelNames label_names = {};
   };
   static Dataset Build(Parts parts);

@@ -54,11 +54,15 @@ std::size_t BytesOf(IdxType type) {
     case IdxType::kInt8:
       return 1;
     case IdxType::kInt16:
+    case IdxType::kUint16:
       return 2;
     case IdxType::kInt32:
+    case IdxType::kUint32:
     case IdxType::kFloat32:
       return 4;
     case IdxType::kFloat64:
+    case IdxType::kInt64:
+    case IdxType::kUint64:
       break;
   }
   return 8;
@@ -76,6 +80,14 @@ std::string_view Name(IdxType type) {
       return "32-bit integer";
     case IdxType::kFloat32:
       return "float";
+    case IdxType::kUint16:
+      return "unsigned 16-bit integer";
+    case IdxType::kUint32:
+      return "unsigned 32-bit integer";
+    case IdxType::kInt64:
+      return "64-bit integer";
+    case IdxType::kUint64:
+      return "unsigned 64-bit integer";
     case IdxType::kFloat64:
       break;
   }

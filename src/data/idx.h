@@ -16,14 +16,19 @@ namespace covey::data {
 
 inline constexpr std::size_t kMaxIdxHeaderBytes = 4 + 4 * kMaxIdxDimensions;
 
-// The type of a file's values, as its type byte.
+// The type of a file's values, as its type byte in IDX files.
 enum class IdxType : std::uint8_t {
   kUint8 = 0x08,
   kInt8 = 0x09,
   kInt16 = 0x0B,
   kInt32 = 0x0C,
   kFloat32 = 0x0D,
-  kFloat64 = 0x0E
+  kFloat64 = 0x0E,
+  // Only in NPY files (npy.h):
+  kUint16 = 0x80,
+  kUint32,
+  kInt64,
+  kUint64
 };
 
 std::size_t BytesOf(IdxType type);
@@ -32,6 +37,7 @@ std::string_view Name(IdxType type);  // "16-bit integer"
 struct IdxHeader {
   IdxType type = IdxType::kUint8;
   std::vector<std::size_t> dimensions;  // none of them 0
+  bool little = false;                  // little-endian values: NPY
   std::uint64_t header_bytes = 0;
   std::uint64_t file_bytes = 0;  // header and values: what the whole file must have
 

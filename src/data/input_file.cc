@@ -56,10 +56,10 @@ Result<InputFile> OpenInput(const std::string& path) {
   if (!S_ISREG(status.st_mode)) {
     return Fail(ErrorCode::kData, path,
                 std::string("is ") + KindOf(status.st_mode) + ", wanted a regular file",
-                "give the path of an IDX file");
+                "give the path of a file of data");
   }
   if (status.st_size == 0) {
-    return Fail(ErrorCode::kData, path, "is empty: got 0 bytes, wanted an IDX file",
+    return Fail(ErrorCode::kData, path, "is empty: got 0 bytes, wanted data",
                 "copy or download the file again");
   }
   InputFile file;

@@ -10,6 +10,7 @@
 #include "data/gunzip.h"
 #include "data/idx.h"
 #include "data/input_file.h"
+#include "data/npy.h"
 
 namespace covey::data {
 namespace {
@@ -52,17 +53,26 @@ Status CheckSize(const IdxHeader& header, std::uint64_t size, const std::string&
               "the header is damaged, or something was appended");
 }
 
+// "set.npz:x" names the array x of a file.
+Result<InputFile> OpenArray(const std::string& path, const std::string& cache_folder) {
+  const std::size_t colon = path.rfind(".npz:");
+  if (colon == std::string::npos) return OpenInput(path);
+  return OpenNpzArray(path.substr(0, colon + 4), path.substr(colon + 5), cache_folder);
+}
+
 Result<MappedIdx> MapIdx(const std::string& path, Use use, const std::string& cache_folder) {
-  Result<InputFile> file = OpenInput(path);
+  Result<InputFile> file = OpenArray(path, cache_folder);
   if (!file) return tl::unexpected<Error>(file.error());
-  std::array<std::byte, kMaxIdxHeaderBytes> buffer;
+  std::vector<std::byte> buffer(kMaxNpyHeaderBytes);
   const Result<std::size_t> got = ReadAt(*file, 0, buffer, path);
   if (!got) return tl::unexpected<Error>(got.error());
   const ByteView start(buffer.data(), *got);
+  const ByteView idx_start = start.first(std::min(start.size(), kMaxIdxHeaderBytes));
   const bool gzipped = IsGzip(start);
   Result<IdxHeader> header = gzipped
                                  ? PeekGzippedIdx(ReaderOf(*file, path), kMaxUnpackedBytes, path)
-                                 : ParseIdxHeader(start, path);
+                             : IsNpy(start) ? ParseNpyHeader(start, path)
+                                            : ParseIdxHeader(idx_start, path);
   if (!header) return tl::unexpected<Error>(header.error());
   if (!gzipped) {
     if (const Status size = CheckSize(*header, file->size, path); !size) {
@@ -122,6 +132,18 @@ Result<std::uint32_t> CheckLabels(const MappedIdx& labels, std::uint32_t classes
 
 }  // namespace
 
+Result<bool> IsIdx(const std::string& path) {
+  if (path.find(".npz:") != std::string::npos) return true;
+  const Result<InputFile> file = OpenInput(path);
+  if (!file) return tl::unexpected<Error>(file.error());
+  std::array<std::byte, 8> start{};
+  const Result<std::size_t> got = ReadAt(*file, 0, start, path);
+  if (!got) return tl::unexpected<Error>(got.error());
+  if (IsNpy(ByteView(start.data(), *got))) return true;
+  const bool zeros = *got >= 2 && start[0] == std::byte{0} && start[1] == std::byte{0};
+  return zeros || IsGzip(ByteView(start.data(), *got));
+}
+
 Result<Dataset> OpenIdx(const Source& source, const std::string& cache_folder) {
   const Result<MappedIdx> images = MapIdx(source.images, Use::kSamples, cache_folder);
   if (!images) return tl::unexpected<Error>(images.error());
@@ -131,7 +153,20 @@ Result<Dataset> OpenIdx(const Source& source, const std::string& cache_folder) {
                 "one dimension, wanted at least two: samples and values",
                 "are the paths of images and labels exchanged?");
   }
+  auto owner = std::make_shared<Owner>();
+  owner->images = images->mapping;
+  DatasetBuilder::Parts parts;
+  parts.samples = dimensions[0];
+  parts.element = images->element;
+  parts.rows = images->bytes().data();
+  parts.shape.assign(dimensions.begin() + 1, dimensions.end());
+  parts.normalize = source.normalize;
+  parts.scale = source.scale;
   const bool targets = !source.targets.empty();
+  if (!targets && source.labels.empty()) {
+    parts.owner = std::move(owner);
+    return DatasetBuilder::Build(std::move(parts));
+  }
   const std::string& path = targets ? source.targets : source.labels;
   const Result<MappedIdx> answers =
       targets ? MapIdx(path, Use::kTargets, cache_folder) : MapColumn(path, cache_folder);
@@ -140,14 +175,8 @@ Result<Dataset> OpenIdx(const Source& source, const std::string& cache_folder) {
       CheckCount(*answers, *images, targets ? "targets" : "labels", path, source.images);
   if (!count) return tl::unexpected<Error>(count.error());
 
-  auto owner = std::make_shared<Owner>();
-  owner->images = images->mapping;
   owner->answers = answers->mapping;
-  DatasetBuilder::Parts parts;
   parts.owner = std::move(owner);
-  parts.samples = dimensions[0];
-  parts.element = images->element;
-  parts.rows = images->bytes().data();
   if (targets) {
     parts.targets = answers->floats();
     parts.outputs = static_cast<std::size_t>(answers->header.values() / dimensions[0]);
@@ -157,9 +186,6 @@ Result<Dataset> OpenIdx(const Source& source, const std::string& cache_folder) {
     parts.labels = answers->bytes();
     parts.classes = *classes;
   }
-  parts.shape.assign(dimensions.begin() + 1, dimensions.end());
-  parts.normalize = source.normalize;
-  parts.scale = source.scale;
   return DatasetBuilder::Build(std::move(parts));
 }
 

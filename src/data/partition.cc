@@ -137,6 +137,12 @@ Indices PartitionDirichlet(Labels labels, std::uint32_t classes, Part part, doub
   return mine;
 }
 
+Indices PartitionBlocks(std::size_t samples, Part part) {
+  CheckPart(part);
+  const auto begin = static_cast<std::uint32_t>(RunStart(samples, part.index, part.count));
+  return Range(begin, static_cast<std::uint32_t>(RunStart(samples, part.index + 1, part.count)));
+}
+
 Indices PartitionByKey(std::span<const std::uint32_t> keys, std::uint32_t key) {
   Indices mine;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -155,6 +161,8 @@ std::string_view Name(PartitionSettings::Kind kind) {
       return "mix_rate";
     case PartitionSettings::Kind::kDirichlet:
       return "dirichlet";
+    case PartitionSettings::Kind::kBlocks:
+      return "blocks";
     case PartitionSettings::Kind::kKey:
       return "key";
   }
@@ -163,11 +171,12 @@ std::string_view Name(PartitionSettings::Kind kind) {
 
 Result<PartitionSettings::Kind> ParsePartitionKind(std::string_view word) {
   using Kind = PartitionSettings::Kind;
-  for (const Kind kind : {Kind::kAll, Kind::kIid, Kind::kMixRate, Kind::kDirichlet, Kind::kKey}) {
+  for (const Kind kind :
+       {Kind::kAll, Kind::kIid, Kind::kMixRate, Kind::kDirichlet, Kind::kBlocks, Kind::kKey}) {
     if (word == Name(kind)) return kind;
   }
   return Fail(ErrorCode::kConfig, "partition", "got '" + std::string(word) + "'",
-              "wanted all, iid, mix_rate, dirichlet or key");
+              "wanted all, iid, mix_rate, dirichlet, blocks or key");
 }
 
 Status Validate(const PartitionSettings& settings) {
@@ -187,10 +196,6 @@ Status Validate(const PartitionSettings& settings) {
       !(settings.alpha >= kLeastAlpha && settings.alpha <= kMostAlpha)) {
     return Fail(ErrorCode::kConfig, "partition.alpha", "got " + std::to_string(settings.alpha),
                 "wanted 0.0001 (each class at one node) to 1000000 (all alike)");
-  }
-  if (settings.kind == Kind::kKey && settings.key_file.empty()) {
-    return Fail(ErrorCode::kConfig, "partition.key_file", "not given",
-                "kind key needs an IDX file with one number for each sample");
   }
   return {};
 }
@@ -213,9 +218,13 @@ Result<Indices> Partition(Labels labels, std::uint32_t classes, const PartitionS
     case Kind::kDirichlet:
       mine = PartitionDirichlet(labels, classes, settings.part, settings.alpha, settings.seed);
       break;
+    case Kind::kBlocks:
+      mine = PartitionBlocks(labels.size(), settings.part);
+      break;
     case Kind::kKey:
       if (keys.size() < labels.size()) {
-        return Fail(ErrorCode::kData, settings.key_file,
+        return Fail(ErrorCode::kData,
+                    settings.key_file.empty() ? "partition.key_file" : settings.key_file,
                     std::to_string(keys.size()) + " keys, wanted one for each of " +
                         std::to_string(labels.size()) + " samples");
       }

@@ -21,10 +21,15 @@ std::string Print(const std::vector<std::size_t>& shape) {
   return text + "]";
 }
 
+const std::string& FileOf(const data::Source& source, const std::string& idx) {
+  if (!source.folder.empty()) return source.folder;
+  return source.csv.empty() ? idx : source.csv;
+}
+
 Status CheckFits(const config::NodeConfig& config, const data::Dataset& set,
                  const data::Source& source) {
   if (set.features() != nn::Features(config.model)) {
-    return Fail(ErrorCode::kData, source.images,
+    return Fail(ErrorCode::kData, FileOf(source, source.images),
                 "a sample is " + Print(set.shape()) + ": " + std::to_string(set.features()) +
                     " values, wanted " + std::to_string(nn::Features(config.model)) +
                     " for model.input " + Print(config.model.input),
@@ -32,19 +37,19 @@ Status CheckFits(const config::NodeConfig& config, const data::Dataset& set,
   }
   const std::size_t outputs = nn::Outputs(config.model);
   if (set.has_labels() && set.classes() > outputs) {
-    return Fail(ErrorCode::kData, source.labels,
+    return Fail(ErrorCode::kData, FileOf(source, source.labels),
                 "labels go up to " + std::to_string(set.classes() - 1) + ", wanted at most " +
                     std::to_string(outputs - 1) + ": the last layer has " +
                     std::to_string(outputs) + " units");
   }
   if (!set.has_labels() && set.outputs() != outputs) {
-    return Fail(ErrorCode::kData, source.targets,
+    return Fail(ErrorCode::kData, FileOf(source, source.targets),
                 std::to_string(set.outputs()) + " targets a sample, wanted " +
                     std::to_string(outputs) + ": one for each output of the last layer",
                 "change the last layer, or give another file");
   }
   const std::size_t symbols = nn::Symbols(config.model);
-  return symbols > 0 ? data::CheckSymbols(set, symbols, source.images) : Status();
+  return symbols > 0 ? data::CheckSymbols(set, symbols, FileOf(source, source.images)) : Status();
 }
 
 // Opens a set as the model reads it: symbols are never scaled.
@@ -54,6 +59,11 @@ Result<data::Dataset> OpenSet(const config::NodeConfig& config, data::Source sou
       nn::HasLabels(config.model) ? static_cast<std::uint32_t>(nn::Outputs(config.model)) : 0;
   source.normalize = config.data.train.normalize;
   source.scale = config.data.train.scale;
+  source.csv_settings = config.data.train.csv_settings;
+  source.wants_labels = nn::HasLabels(config.model);
+  source.image_fit = config.data.train.image_fit;
+  source.shape = config.model.input;
+  if (source.label_names.empty()) source.label_names = config.data.labels;
   if (nn::Symbols(config.model) > 0) source.normalize = data::Normalize::kNone;
   Result<data::Dataset> set = sets.Open(source, config.data.cache);
   if (!set) return set;
@@ -63,7 +73,8 @@ Result<data::Dataset> OpenSet(const config::NodeConfig& config, data::Source sou
 
 // The module that divides data names its keys from their own section on.
 Error InData(Error error) {
-  if (error.where.starts_with("partition") || error.where == "validation") {
+  if (error.where.starts_with("partition") || error.where.starts_with("hold_out") ||
+      error.where == "validation") {
     error.where = "data." + error.where;
   }
   return error;
@@ -81,7 +92,7 @@ Status CheckGiven(const data::Standard& given, const std::vector<std::size_t>& s
 }
 
 // Decides how samples are read: training, validation and test alike.
-Status SetNormalization(const config::DataSettings& settings, const data::Split& split,
+Status SetNormalization(const config::DataSettings& settings, const data::Indices& rows,
                         OpenSets& sets, NodeData& data) {
   const data::Normalize kind = data.train.normalize();
   data::Normalization normalization;
@@ -89,7 +100,7 @@ Status SetNormalization(const config::DataSettings& settings, const data::Split&
     if (Status fits = CheckGiven(settings.normalization, data.train.shape()); !fits) return fits;
     normalization = data::Normalization::Of(settings.normalization);
   } else if (data::IsFitted(kind)) {
-    normalization = sets.Fit(settings.train, data.train, split.train);
+    normalization = sets.Fit(settings, data.train, rows);
   } else {
     return {};
   }
@@ -105,40 +116,84 @@ void SetLabelNames(const data::LabelNames& names, NodeData& data) {
   if (data.test) data.test = data.test->Named(names);
 }
 
+// The keys that a partition divides by: those of a file of their own, or of the training file.
+Result<std::vector<std::uint32_t>> KeysOf(const config::DataSettings& settings,
+                                          const data::Dataset& train) {
+  if (!settings.partition.key_file.empty()) {
+    return data::OpenIdxColumn(settings.partition.key_file, settings.cache);
+  }
+  return std::vector<std::uint32_t>(train.keys().begin(), train.keys().end());
+}
+
+data::Indices Picked(const data::Indices& from, const data::Indices& which) {
+  data::Indices picked;
+  picked.reserve(which.size());
+  for (const std::uint32_t i : which) picked.push_back(from[i]);
+  return picked;
+}
+
+// Which rows of the training file are this node's, for validation, and held out.
+struct Division {
+  data::Indices train;  // of all nodes together
+  data::Indices shard;
+  data::Indices validation;
+  data::Indices test;
+};
+
+Result<Division> Divide(const config::DataSettings& settings, const data::Dataset& set) {
+  using Kind = data::PartitionSettings::Kind;
+  const bool by_key = settings.partition.kind == Kind::kKey || !settings.hold_out.keys.empty();
+  std::vector<std::uint32_t> keys;
+  if (by_key) {
+    Result<std::vector<std::uint32_t>> column = KeysOf(settings, set);
+    if (!column) return tl::unexpected(column.error());
+    keys = std::move(*column);
+  }
+  Result<data::Held> held = data::Hold(set.size(), settings.hold_out, keys);
+  if (!held) return tl::unexpected(InData(held.error()));
+  Result<data::Split> split =
+      data::SplitLast(held->rest.size(), static_cast<std::size_t>(settings.validation_last));
+  if (!split) return tl::unexpected(InData(split.error()));
+  Division division;
+  division.train = Picked(held->rest, split->train);
+  division.validation = Picked(held->rest, split->validation);
+  division.test = std::move(held->test);
+  // Targets have no classes: those partitions that need them were refused with the file.
+  std::vector<std::uint8_t> labels;
+  std::vector<std::uint32_t> of_keys;
+  for (const std::uint32_t row : division.train) {
+    labels.push_back(set.has_labels() ? static_cast<std::uint8_t>(set.label(row)) : 0);
+    if (row < keys.size()) of_keys.push_back(keys[row]);
+  }
+  const Result<data::Indices> shard = data::Partition(
+      labels, std::max<std::uint32_t>(set.classes(), 1), settings.partition, of_keys);
+  if (!shard) return tl::unexpected(InData(shard.error()));
+  division.shard = Picked(division.train, *shard);
+  return division;
+}
+
 Result<NodeData> OpenData(const config::NodeConfig& config, OpenSets& sets) {
   const config::DataSettings& settings = config.data;
   NodeData data;
   Result<data::Dataset> train = OpenSet(config, settings.train, sets);
   if (!train) return tl::unexpected(train.error());
   data.train = std::move(*train);
-  Result<data::Split> split =
-      data::SplitLast(data.train.size(), static_cast<std::size_t>(settings.validation_last));
-  if (!split) return tl::unexpected(InData(split.error()));
-  data.validation = std::move(split->validation);
-
-  std::vector<std::uint32_t> keys;
-  if (settings.partition.kind == data::PartitionSettings::Kind::kKey) {
-    Result<std::vector<std::uint32_t>> column =
-        data::OpenIdxColumn(settings.partition.key_file, settings.cache);
-    if (!column) return tl::unexpected(column.error());
-    keys = std::move(*column);
-  }
-  // Targets have no classes: those partitions that need them were refused with the file.
-  std::vector<std::uint8_t> none(data.train.has_labels() ? 0 : split->train.size());
-  const data::Labels labels =
-      data.train.has_labels() ? data.train.labels().first(split->train.size()) : data::Labels(none);
-  Result<data::Indices> shard = data::Partition(
-      labels, std::max<std::uint32_t>(data.train.classes(), 1), settings.partition, keys);
-  if (!shard) return tl::unexpected(InData(shard.error()));
-  data.shard = std::move(*shard);
-
+  Result<Division> division = Divide(settings, data.train);
+  if (!division) return tl::unexpected(division.error());
+  data.shard = std::move(division->shard);
+  data.validation = std::move(division->validation);
   if (settings.test) {
-    Result<data::Dataset> test = OpenSet(config, *settings.test, sets);
+    data::Source source = *settings.test;
+    source.feature_names = data.train.feature_names();
+    source.label_names = data.train.label_names();
+    Result<data::Dataset> test = OpenSet(config, std::move(source), sets);
     if (!test) return tl::unexpected(test.error());
     data.test = std::move(*test);
+  } else if (!division->test.empty()) {
+    data.test = sets.Extract(settings, data.train, division->test);
   }
   SetLabelNames(settings.labels, data);
-  if (Status done = SetNormalization(settings, *split, sets, data); !done) {
+  if (Status done = SetNormalization(settings, division->train, sets, data); !done) {
     return tl::unexpected(done.error());
   }
   return data;
@@ -168,8 +223,16 @@ learner::Settings LearnerSettings(const config::NodeConfig& config, const Identi
 // What a hello says of the data. Two summaries fit into one text of a refusal.
 void DescribeData(const data::Dataset& set, session::Settings& session) {
   constexpr std::size_t kShort = 100;
-  session.normalization = Sha256::Of(data::Canonical(set.normalize(), set.normalization()));
+  const std::vector<std::string>& features = set.feature_names();
+  std::string inputs = data::Canonical(set.normalize(), set.normalization());
   session.normalization_summary = data::Summary(set.normalize(), set.normalization(), kShort);
+  if (!features.empty()) {
+    inputs += '\n' + data::Canonical(features);
+    session.normalization_summary =
+        data::Summary(set.normalize(), set.normalization(), kShort / 2) + " of columns " +
+        data::Summary(features, kShort / 2);
+  }
+  session.normalization = Sha256::Of(inputs);
   session.labels = Sha256::Of(data::Canonical(set.label_names()));
   session.labels_summary = data::Summary(set.label_names(), kShort);
 }
@@ -219,20 +282,36 @@ learner::LinkSettings LinkSettings(const config::NodeConfig& config, const Ident
 namespace {
 
 std::string FilesOf(const data::Source& source) {
-  return source.images + '\n' + source.labels + '\n' + source.targets + '\n' +
-         std::string(data::Name(source.normalize));
+  return source.csv + '\n' + source.folder + '\n' + source.images + '\n' + source.labels + '\n' +
+         source.targets + '\n' + std::string(data::Name(source.normalize)) + '\n' +
+         data::Canonical(source.feature_names) + '\n' + data::Canonical(source.label_names);
+}
+
+// What rows of the training file are held out, for validation, and left depends on.
+std::string RowsOf(const config::DataSettings& settings) {
+  return FilesOf(settings.train) + '\n' + settings.hold_out.keys + '\n' +
+         std::to_string(settings.hold_out.last) + '\n' + std::to_string(settings.validation_last) +
+         '\n' + settings.partition.key_file;
 }
 
 }  // namespace
 
-data::Normalization OpenSets::Fit(const data::Source& source, const data::Dataset& set,
+data::Normalization OpenSets::Fit(const config::DataSettings& settings, const data::Dataset& set,
                                   std::span<const std::uint32_t> rows) {
-  const std::string key = FilesOf(source) + '\n' + std::to_string(rows.size());
+  const std::string key = RowsOf(settings);
   const auto found = fits_.find(key);
   if (found != fits_.end()) return found->second;
-  data::Normalization fit = data::Normalization::Of(data::Fit(set, rows, source.normalize));
+  data::Normalization fit = data::Normalization::Of(data::Fit(set, rows, set.normalize()));
   fits_.emplace(key, fit);
   return fit;
+}
+
+data::Dataset OpenSets::Extract(const config::DataSettings& settings, const data::Dataset& set,
+                                std::span<const std::uint32_t> rows) {
+  const std::string key = RowsOf(settings);
+  const auto found = extracts_.find(key);
+  if (found != extracts_.end()) return found->second;
+  return extracts_.emplace(key, data::Extract(set, rows)).first->second;
 }
 
 Result<data::Dataset> OpenSets::Open(const data::Source& source, const std::string& cache) {
@@ -240,7 +319,7 @@ Result<data::Dataset> OpenSets::Open(const data::Source& source, const std::stri
                           '\n' + std::to_string(source.classes);
   const auto found = sets_.find(key);
   if (found != sets_.end()) return found->second;
-  Result<data::Dataset> set = data::OpenIdx(source, cache);
+  Result<data::Dataset> set = data::Open(source, cache);
   if (set) sets_.emplace(key, *set);
   return set;
 }

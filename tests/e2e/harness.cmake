@@ -1,5 +1,5 @@
 # covey-sim with real daemons and on the virtual clock, on a tiny synthetic data set.
-foreach(what process stop virtual families threads paper sweep mpi swarm straggler)
+foreach(what process stop virtual families threads paper sweep mpi swarm straggler real_data)
   set(labels e2e)
   if(NOT what STREQUAL process)  # it needs the speed of a release build
     list(APPEND labels sanitizer)

@@ -17,6 +17,8 @@ THIRD_PARTY = {
     "CLI11::CLI11": ("CLI11", r"CLI/"),
     "nlohmann_json::nlohmann_json": ("nlohmann-json", r"nlohmann/"),
     "ZLIB::ZLIB": ("zlib", r"zlib\.h$"),
+    "PNG::PNG": ("libpng", r"png\.h$"),
+    "JPEG::JPEG": ("libjpeg", r"jpeglib\.h$"),
     "Boost::headers": ("Boost", r"boost/"),
     "Threads::Threads": ("threads", r"pthread\.h$"),
 }

@@ -79,6 +79,7 @@ struct SecuritySettings {
 struct DataSettings {
   data::Source train;  // IDX files, plain or gzipped
   std::optional<data::Source> test;
+  data::HoldOut hold_out;        // a test set out of `train`
   data::LabelNames labels;       // names of the classes in their order; empty: as the files say
   data::Standard normalization;  // kGiven: 1 number, one a channel, or one a feature
   std::uint64_t validation_last =

@@ -1,5 +1,5 @@
-// Samples with their labels or targets, mapped from IDX files so that the nodes of one machine
-// share their pages.
+// Samples with their labels or targets, mapped from files so that the nodes of one machine share
+// their pages.
 //
 // Equation: value of feature f of sample i = element f of row(i), as normalization() says.
 // Source: the IDX format of LeCun, Cortes & Burges, "The MNIST database of handwritten digits".
@@ -17,6 +17,7 @@
 
 #include "covey/base/bytes.h"
 #include "covey/base/result.h"
+#include "covey/data/csv.h"
 #include "covey/data/normalization.h"
 #include "covey/tensor/rows.h"
 
@@ -69,6 +70,10 @@ class Dataset {
   std::size_t outputs() const { return outputs_; }  // targets a sample; 0 with labels
   const float* target(std::size_t i) const { return targets_ + i * outputs_; }
 
+  // What a partition by key divides by, one number a sample; empty: the samples have none.
+  std::span<const std::uint32_t> keys() const { return keys_; }
+  // Names of the features, or none.
+  const std::vector<std::string>& feature_names() const { return feature_names_; }
   // Names of the classes, or none.
   const LabelNames& label_names() const { return label_names_; }
 
@@ -104,11 +109,17 @@ class Dataset {
   std::uint32_t classes_ = 0;
   Normalize normalize_ = Normalize::kNone;
   Normalization normalization_;
+  std::span<const std::uint32_t> keys_;
+  std::vector<std::string> feature_names_;
   LabelNames label_names_;
 };
 
-// Two IDX files that belong together: samples, and labels or targets. Either may be gzipped (told
-// by its content, not by its name).
+// What becomes of an image that has another size than the model reads.
+enum class ImageFit : std::uint8_t { kRefuse, kResize };
+
+// Where a data set comes from: two files that belong together, samples and labels or targets, each
+// IDX (plain or gzipped), NPY (told by its content) or "set.npz:x", an array of an NPZ file; or a
+// CSV file; or a folder of images.
 struct Source {
   std::string images;
   std::string labels;  // one dimension: whole numbers from 0 to 255, of any type
@@ -116,7 +127,33 @@ struct Source {
   std::uint32_t classes = 0;  // 0: greatest label + 1; otherwise every label must be below it
   std::string targets = {};   // [samples] or [samples, outputs] of any type; empty: labels
   float scale = 1;            // kScale
+  std::string folder = {};    // of images, one folder inside for each class
+  ImageFit image_fit = ImageFit::kRefuse;
+  std::vector<std::size_t> shape = {};  // folder: what the model reads
+  std::string csv = {};                 // instead of images, labels and targets
+  CsvSettings csv_settings = {};
+  bool wants_labels = true;  // csv: classes; otherwise targets
+  // csv: the features and classes of the data set that this one must be like; empty: as found.
+  std::vector<std::string> feature_names = {};
+  LabelNames label_names = {};
 };
+
+// Opens and checks the data set that a source names.
+// A folder holds one folder for each class, its name, and in it images: PNG, JPEG, PGM or PPM, made
+// grey or coloured as the model reads them. Names that begin with a dot are left out. A folder's
+// errors are kData with the file: no image, damaged, another size (kRefuse), too large, or a class
+// that the source does not name.
+//
+// Errors: as OpenIdx; for CSV files as DescribeCsv, and kData for a cell that does not fit, with
+// its line and column.
+// Cost: IDX: OpenIdx. CSV: the first time one pass over the file, two where what its first 4 MiB
+// tell of a column does not hold for all of it; later it is mapped from the cache. Memory beside
+// the mapping: some bytes a row while it is converted.
+Result<Dataset> Open(const Source& source, const std::string& cache_folder);
+
+// Returns: some samples as a data set of their own, read in the same way. Requires: rows below
+// set.size(), not empty.  Cost: a copy of them in memory.
+Dataset Extract(const Dataset& set, std::span<const std::uint32_t> rows);
 
 // How many numbers a normalisation of samples of this shape has: their last extent for kPerChannel,
 // else their features.
@@ -144,6 +181,8 @@ inline constexpr ByteCount kMaxUnpackedBytes{std::uint64_t{8} << 30};  // of one
 // for one another and then share it. A copy of the wrong size or with another header is made anew.
 // Plain files of bytes are mapped where they are.
 //
+// Without labels and targets the samples have no answers.
+//
 // Errors: kNoInput when a file is missing, kNoPermission when it can't be read, kData for its
 //   content: not a regular file, empty, type byte, number of dimensions, sizes that overflow,
 //   truncated, longer than its header says, damaged gzip, a copy above kMaxUnpackedBytes, different
@@ -153,6 +192,11 @@ inline constexpr ByteCount kMaxUnpackedBytes{std::uint64_t{8} << 30};  // of one
 // Cost: first time one pass over the file; afterwards a few system calls and one pass over the
 // labels.
 Result<Dataset> OpenIdx(const Source& source, const std::string& cache_folder);
+
+// Returns: whether a file is an IDX file, plain or gzipped, or an NPY file, by its first bytes.
+// Errors: those of opening it: kNoInput, kNoPermission, kIo; kData when it is no regular file or
+// empty.
+Result<bool> IsIdx(const std::string& path);
 
 // Checks that every element is a symbol: a whole number below `symbols`.
 // Errors: kData with the first sample and element that is none; `where` is the caller's.

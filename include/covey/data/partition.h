@@ -61,22 +61,27 @@ Indices PartitionMixRate(Labels labels, std::uint32_t classes, Part part, double
 Indices PartitionDirichlet(Labels labels, std::uint32_t classes, Part part, double alpha,
                            std::uint64_t seed);
 
+// Run `part` of the samples in their order: what one node saw while others saw what came before and
+// after.
+Indices PartitionBlocks(std::size_t samples, Part part);
+
 // All samples i with keys[i] == key: a natural split such as by device.
 Indices PartitionByKey(std::span<const std::uint32_t> keys, std::uint32_t key);
 
 // The same as settings, for configuration files.
 struct PartitionSettings {
-  enum class Kind { kAll, kIid, kMixRate, kDirichlet, kKey };
+  enum class Kind { kAll, kIid, kMixRate, kDirichlet, kBlocks, kKey };
   Kind kind = Kind::kAll;
   Part part;               // iid, mix_rate, dirichlet
   double rate = 0.1;       // mix_rate, 0 to 1
   double alpha = 0.5;      // dirichlet, 1e-4 to 1e6
-  std::string key_file;    // key: one-dimensional IDX file
+  std::string key_file;    // key: one-dimensional IDX file; empty: the keys of the data set
   std::uint32_t key = 0;   // key: the value to take
   std::uint64_t seed = 0;  // the same on all nodes
 };
 
-// Returns: the word of configuration files ("all", "iid", "mix_rate", "dirichlet", "key").
+// Returns: the word of configuration files ("all", "iid", "mix_rate", "dirichlet", "blocks",
+// "key").
 std::string_view Name(PartitionSettings::Kind kind);
 // Errors: kConfig with what was got and the known words.
 Result<PartitionSettings::Kind> ParsePartitionKind(std::string_view word);
@@ -89,6 +94,38 @@ Status Validate(const PartitionSettings& settings);
 // empty.
 Result<Indices> Partition(Labels labels, std::uint32_t classes, const PartitionSettings& settings,
                           std::span<const std::uint32_t> keys = {});
+
+// Samples of the training file that nobody trains on: the test set of an experiment.
+struct HoldOut {
+  std::string keys = {};   // those with these keys: "0-9, 12"; empty: none
+  std::uint64_t last = 0;  // so many at the end, after that
+
+  bool operator==(const HoldOut&) const = default;
+  bool any() const { return !keys.empty() || last > 0; }
+};
+
+inline constexpr std::size_t kMaxKeys = 65536;  // of a list, and the largest + 1
+
+// Reads a list of keys: numbers and ranges from 0 to kMaxKeys - 1, in ascending order in the
+// result.
+// Errors: kConfig with what was got.
+Result<std::vector<std::uint32_t>> ParseKeys(const std::string& text);
+
+// Returns: the index-th of the numbers 0, 1, 2, ... that are not held out. Requires: keys
+// ascending.
+std::uint32_t KeyBeside(const std::vector<std::uint32_t>& keys, std::uint32_t index);
+
+// The training file without what is held out, and that.
+struct Held {
+  Indices rest;
+  Indices test;
+};
+
+// keys: of the samples; needed where hold_out.keys is given.
+// Errors: kConfig as ParseKeys; kData when there are too few keys, or nothing is left on either
+// side.
+Result<Held> Hold(std::size_t samples, const HoldOut& hold_out,
+                  std::span<const std::uint32_t> keys);
 
 // A training set without its last samples, and those.
 struct Split {

@@ -45,13 +45,18 @@ struct Assembly {
 class OpenSets {
  public:
   Result<data::Dataset> Open(const data::Source& source, const std::string& cache);
-  // Fits the normalisation of `source` on the first `rows` of `set`, its data set, or finds it.
-  data::Normalization Fit(const data::Source& source, const data::Dataset& set,
+  // Fits the normalisation of `set`, the training file, on the rows that all nodes train on; or
+  // finds it. The rows follow from the settings.
+  data::Normalization Fit(const config::DataSettings& settings, const data::Dataset& set,
                           std::span<const std::uint32_t> rows);
+  // The same for a copy of the rows that are held out.
+  data::Dataset Extract(const config::DataSettings& settings, const data::Dataset& set,
+                        std::span<const std::uint32_t> rows);
 
  private:
   std::map<std::string, data::Dataset> sets_;  // by everything that the content depends on
   std::map<std::string, data::Normalization> fits_;
+  std::map<std::string, data::Dataset> extracts_;
 };
 
 // Opens the data and computes what depends on them: epochs become batches, fractions of the run

@@ -86,6 +86,34 @@ TEST(Data, NumbersOfANormalizationComeWithTheirWord) {
             "loaded");
 }
 
+TEST(Data, ATableTakesThePlaceOfIdxFiles) {
+  const std::string model = "model: {input: [4], layers: [{dense: {units: 2}}]}\n";
+  EXPECT_EQ(Errors(model + "data: {train: {csv: a.csv}, test: {csv: b.csv}}\n"), "loaded");
+  EXPECT_THAT(Errors(model + "data: {train: {csv: a.csv, images: i}}\n"),
+              HasSubstr("data.train.images: is given beside csv"));
+  EXPECT_THAT(Errors(model + "data: {train: {}}\n"), HasSubstr("data.train.images"));
+  EXPECT_EQ(Errors(model + "data: {train: {folder: a}, image_fit: resize}\n"), "loaded");
+  EXPECT_THAT(Errors(model + "data: {train: {folder: a, csv: b}}\n"),
+              HasSubstr("data.train.folder: is given beside csv"));
+  EXPECT_THAT(Errors(model + "data: {train: {folder: a, labels: b}}\n"),
+              HasSubstr("data.train.labels: is given beside folder"));
+  const std::string by_key = "partition: {kind: key}";
+  EXPECT_THAT(Errors(model + "data: {train: {csv: a.csv}, " + by_key + "}\n"),
+              HasSubstr("data.partition.key_file: is empty"));
+  EXPECT_EQ(Errors(model + "data: {train: {csv: a.csv}, csv: {key: device}, " + by_key + "}\n"),
+            "loaded");
+}
+
+TEST(Data, ATestSetIsAFileOrHeldOut) {
+  const std::string model = "model: {input: [4], layers: [{dense: {units: 2}}]}\n";
+  const std::string train = "data: {train: {csv: a.csv}, ";
+  EXPECT_EQ(Errors(model + train + "hold_out: {last: 1}}\n"), "loaded");
+  EXPECT_THAT(Errors(model + train + "test: {csv: b.csv}, hold_out: {last: 1}}\n"),
+              HasSubstr("data.hold_out: is given beside data.test"));
+  EXPECT_THAT(Errors(model + train + "hold_out: {keys: 3-1}}\n"),
+              HasSubstr("data.hold_out.keys: got '3-1'"));
+}
+
 TEST(Data, EachOutputHasANameOfItsOwn) {
   const std::string data = "data: {train: {images: i, labels: l}, ";
   const std::string model = "model: {input: [4], layers: [{dense: {units: 2}}]}\n";

@@ -150,6 +150,30 @@ TEST(WriteYaml, ReadsBackTheSame) {
   EXPECT_EQ(a.faults.weights_drop, 0.1234567891);
 }
 
+data::CsvSettings TableSettings() {
+  return {.label = "kind",
+          .targets = {"a", "b c"},
+          .key = "device",
+          .ignore = {"1"},
+          .categories = {"x=a|b"},
+          .header = data::CsvSettings::Header::kNo,
+          .missing = data::CsvSettings::Missing::kDrop,
+          .separator = "tab"};
+}
+
+TEST(WriteYaml, TablesAndWhatIsHeldOutComeBack) {
+  NodeConfig config = ParseNode(SmallNode(), "n")->value;
+  config.data.train = {};
+  config.data.train.csv = "a.csv";
+  config.data.train.csv_settings = TableSettings();
+  config.data.hold_out = {.keys = "1-3, 7", .last = 5};
+  const auto again = ParseNode(WriteYaml(config), "again.yaml");
+  ASSERT_TRUE(again) << again.error().Format();
+  EXPECT_EQ(again->value.data.train.csv, "a.csv");
+  EXPECT_EQ(again->value.data.train.csv_settings, TableSettings());
+  EXPECT_EQ(again->value.data.hold_out, config.data.hold_out);
+}
+
 TEST(WriteYaml, NamesOfClassesAndAScaleComeBack) {
   const std::string text =
       "model: {input: [4], layers: [{dense: {units: 2}}]}\n"
@@ -180,6 +204,11 @@ TEST(WriteYaml, RoundTripCoversEveryKey) {
   all.faults.links = world.links;
   all.faults.partitions = world.partitions;
   all.faults.nodes = world.nodes;
+  all.data.hold_out = {.keys = "1-3, 7", .last = 5};
+  all.data.train.csv_settings = TableSettings();
+  all.data.train.csv = all.data.test->csv = "table.csv";
+  all.data.train.folder = all.data.test->folder = "photos";
+  all.data.train.image_fit = data::ImageFit::kResize;
   all.data.labels = {"of", "a", "model", "with", "classes"};
   const auto unusual = lines(WriteYaml(all));
   for (const std::string& line : lines(WriteYaml(defaults))) {

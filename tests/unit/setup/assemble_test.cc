@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -135,6 +136,63 @@ TEST_F(AssembleTest, AFitIsOfTheWholeTrainingFileSoThatPartsAgree) {
   EXPECT_EQ(one->links.session.normalization, two->links.session.normalization);
   config_.data.train.normalize = data::Normalize::kUnit;
   EXPECT_NE(Try()->links.session.normalization, one->links.session.normalization);
+}
+
+TEST_F(AssembleTest, TablesAreTrainedOnAndTestedAlike) {
+  std::ofstream(folder_ / "train.csv") << "dev,a,colour,label\n"
+                                          "1,0,red,yes\n2,4,green,no\n1,2,red,maybe\n";
+  std::ofstream(folder_ / "test.csv") << "dev,a,colour,label\n1,4,green,no\n";
+  config_.data.train = {};
+  config_.data.train.csv = folder_ / "train.csv";
+  config_.data.train.csv_settings.key = "dev";
+  config_.data.train.normalize = data::Normalize::kMinMax;
+  config_.data.test.emplace().csv = folder_ / "test.csv";
+  config_.model.input = {3};
+  config_.data.batch = 1;
+  config_.data.partition.kind = data::PartitionSettings::Kind::kKey;
+  config_.data.partition.key = 1;
+  const Result<Assembly> made = Try();
+  ASSERT_TRUE(made.has_value()) << made.error().Format();
+  EXPECT_EQ(made->data.shard, (data::Indices{0, 2}));
+  EXPECT_EQ(made->data.train.label_names(), (data::LabelNames{"maybe", "no", "yes"}));
+  EXPECT_EQ(made->data.test->label(0), 1u) << "numbered as the training file's classes";
+  EXPECT_EQ(made->data.test->normalization().scale[0], 0.25f);
+  // A node whose table has another column must not exchange with this one.
+  std::ofstream(folder_ / "other.csv") << "dev,b,colour,label\n"
+                                          "1,0,red,yes\n2,4,green,no\n1,2,red,maybe\n";
+  config_.data.train.csv = folder_ / "other.csv";
+  config_.data.test.reset();
+  const Result<Assembly> other = Try();
+  ASSERT_TRUE(other.has_value()) << other.error().Format();
+  EXPECT_NE(other->links.session.normalization, made->links.session.normalization);
+  EXPECT_EQ(other->links.session.labels, made->links.session.labels);
+}
+
+TEST_F(AssembleTest, WhatIsHeldOutIsTestedOnAndNothingElse) {
+  std::ofstream(folder_ / "train.csv") << "dev,a,label\n1,0,0\n0,4,1\n1,2,2\n2,8,0\n2,6,1\n";
+  config_.data.train = {};
+  config_.data.train.csv = folder_ / "train.csv";
+  config_.data.train.csv_settings.key = "dev";
+  config_.data.train.normalize = data::Normalize::kMinMax;
+  config_.data.hold_out.keys = "2";
+  config_.data.validation_last = 1;
+  config_.model.input = {1};
+  config_.data.batch = 1;
+  OpenSets sets;
+  const Result<Assembly> made = Assemble(config_, {}, &sets);
+  ASSERT_TRUE(made.has_value()) << made.error().Format();
+  EXPECT_EQ(made->data.shard, (data::Indices{0, 1}));
+  EXPECT_EQ(made->data.validation, (data::Indices{2}));
+  ASSERT_TRUE(made->data.test.has_value());
+  EXPECT_EQ(made->data.test->size(), 2u);
+  EXPECT_EQ(made->data.train.normalization().scale[0], 0.25f) << "0 to 4: trained rows alone";
+  EXPECT_EQ(made->data.test->normalization(), made->data.train.normalization());
+  config_.data.partition.kind = data::PartitionSettings::Kind::kKey;
+  config_.data.partition.key = 0;
+  const Result<Assembly> other = Assemble(config_, {}, &sets);
+  ASSERT_TRUE(other.has_value()) << other.error().Format();
+  EXPECT_EQ(other->data.shard, (data::Indices{1}));
+  EXPECT_EQ(other->data.test->row(0), made->data.test->row(0)) << "nodes of a machine share it";
 }
 
 TEST_F(AssembleTest, NamesOfClassesArePartOfTheHello) {

@@ -1,0 +1,26 @@
+// The commands `covey data ...`.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "covey/base/result.h"
+#include "covey/command_line/command.h"
+
+namespace covey {
+
+class DataCommand {
+ public:
+  // Adds the commands to a program, which outlives the object.
+  explicit DataCommand(command_line::Command& program);
+  ~DataCommand();
+  // Returns: nothing when none of them was given, else what came of it. Requires: parsed.
+  std::optional<Status> Run();
+
+ private:
+  struct Options;
+  std::unique_ptr<Options> options_;
+  const command_line::Command* describe_ = nullptr;
+};
+
+}  // namespace covey

@@ -1,0 +1,86 @@
+// Which cells of a table become which features.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "covey/base/result.h"
+#include "covey/data/csv.h"
+#include "data/csv_columns.h"
+
+namespace covey::data {
+
+// Names in the order of their first appearance.
+class Numbered {
+ public:
+  // Returns: the number of a name, new or known.
+  std::uint32_t Of(std::string_view name) {
+    if (last_name_ == name && !names_.empty()) return last_;
+    last_name_ = name;
+    const auto [found, fresh] =
+        numbers_.try_emplace(last_name_, static_cast<std::uint32_t>(names_.size()));
+    if (fresh) names_.push_back(last_name_);
+    last_ = found->second;
+    return last_;
+  }
+  std::optional<std::uint32_t> Known(std::string_view name) {
+    if (last_name_ == name && !names_.empty()) return last_;
+    const auto found = numbers_.find(std::string(name));
+    if (found == numbers_.end()) return std::nullopt;
+    last_name_ = name;
+    last_ = found->second;
+    return last_;
+  }
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<std::string> names_;
+  std::string last_name_;
+  std::uint32_t last_ = 0;
+};
+
+// One column of features.
+struct FeatureColumn {
+  std::size_t column = 0;
+  bool category = false;
+  std::size_t first = 0;  // its first feature
+  Numbered names;         // of a category
+};
+
+struct CsvPlan {
+  std::vector<FeatureColumn> columns;
+  std::vector<std::string> feature_names;
+
+  void Add(std::size_t column, const std::string& name, bool category,
+           const std::vector<std::string>& names) {
+    FeatureColumn feature;
+    feature.column = column;
+    feature.category = category;
+    feature.first = feature_names.size();
+    if (!category) feature_names.push_back(name);
+    for (const std::string& value : names) {
+      if (!category) break;
+      feature.names.Of(value);
+      feature_names.push_back(name + '=' + value);
+    }
+    columns.push_back(std::move(feature));
+  }
+};
+
+// The features that the training data had, for data that are read as those.
+// Errors: kData when the columns differ.
+Result<CsvPlan> PlanAs(const std::vector<std::string>& features, const CsvFile& csv,
+                       const CsvRoles& roles, const std::string& path);
+
+// The features that follow from what the columns hold.
+// Errors: kData for a column without values or with too many names, and when none is left.
+Result<CsvPlan> PlanFrom(const CsvSummary& summary, const CsvRoles& roles, const std::string& path);
+
+}  // namespace covey::data
