@@ -1,0 +1,43 @@
+// What nodes tell each other about who is there: the body of a MEMBERSHIP frame.
+//
+// Written and read by wire_pb/membership.h (proto/covey/v1/peer.proto).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "covey/base/ids.h"
+#include "covey/base/time.h"
+
+namespace covey::wire {
+
+// Peers in one body: 16 with addresses of 100 bytes stay below kMaxStructuredBody.
+inline constexpr std::size_t kMaxToldPeers = 16;
+inline constexpr std::size_t kMaxPeerAddress = 120;
+// An age beyond this is as good as this.
+inline constexpr Duration kMaxAge = std::chrono::hours(24);
+
+struct ToldPeer {
+  PeerKey key;
+  std::string address;  // "host:port", where it can be dialled
+  Duration age{};       // since somebody whom the sender believes has heard it; in whole seconds
+
+  bool operator==(const ToldPeer&) const = default;
+};
+
+struct Membership {
+  std::string own_address;      // where the sender can be dialled; empty: nowhere (behind NAT)
+  bool wants_peers = false;     // the sender has too few: answer with what you know
+  std::vector<ToldPeer> peers;  // at most kMaxToldPeers
+
+  bool operator==(const Membership&) const = default;
+};
+
+// Whether a text may be an address: at most kMaxPeerAddress bytes of printable ASCII without
+// spaces, with a host, a colon and a port from 1 to 65535.
+bool IsPeerAddress(std::string_view text);
+
+}  // namespace covey::wire
