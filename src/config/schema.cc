@@ -138,6 +138,8 @@ void VisitExpect(Visitor& v, Expect& e) {
            OptionalReal(e.spread, {.low = 0, .high = kInfinity}));
   v.Scalar({"samples_per_second", "All nodes together at least"},
            OptionalReal(e.samples_per_second, {.low = 0, .high = kInfinity}));
+  v.Scalar({"bytes_sent_per_node", "Mean over the nodes at most; 0B: not checked"},
+           Size(e.bytes_sent_per_node, ByteCount{0}, ByteCount{std::uint64_t{1} << 50}));
 }
 
 }  // namespace

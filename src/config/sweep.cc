@@ -237,8 +237,11 @@ void MakePoints(SweepReader& reader, const Experiment& base, Sweep& sweep) {
     all.insert(all.end(), own.begin(), own.end());
     SweepPoint point;
     point.experiment = base;
+    point.experiment.expect = {};
+    point.experiment.controls = Experiment::Controls::kNone;
     if (!applier.Apply(all, point.experiment)) continue;
     for (const Assignment& assignment : own) {
+      if (assignment.key.starts_with("expect.")) continue;
       point.values.emplace_back(assignment.key, assignment.value);
       const auto known = std::find(sweep.keys.begin(), sweep.keys.end(), assignment.key);
       if (known == sweep.keys.end()) sweep.keys.push_back(assignment.key);

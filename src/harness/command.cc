@@ -12,6 +12,7 @@
 
 #include "covey/config/load.h"
 #include "covey/harness/child.h"
+#include "covey/harness/data_files.h"
 #include "covey/harness/display.h"
 #include "covey/harness/expect.h"
 #include "covey/harness/final_table.h"
@@ -22,8 +23,6 @@
 
 namespace covey::harness {
 namespace {
-
-constexpr int kExpectationFails = 1;
 
 // Passes what runners tell to the display and to metrics.jsonl.
 class Recorder final : public Observer {
@@ -65,6 +64,9 @@ Result<config::Loaded<config::Experiment>> Prepare(const Command& command) {
   Result<config::Loaded<config::Experiment>> loaded = config::LoadExperiment(command.file);
   if (!loaded) return loaded;
   for (const std::string& warning : loaded->warnings) Print(stderr, warning + '\n');
+  if (Status found = FindDataFiles(DataFolders(), loaded->value); !found) {
+    return tl::unexpected(found.error());
+  }
   const Result<std::vector<std::string>> dropped = Apply(command.options, loaded->value);
   if (!dropped) return tl::unexpected(dropped.error());
   for (const std::string& name : *dropped) {

@@ -1,8 +1,10 @@
 #include "covey/harness/expect.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "covey/harness/sweep.h"
 #include "harness/text.h"
 
 namespace covey::harness {
@@ -24,6 +26,11 @@ class Judgement {
     // 0.87496 missing 0.875 must not read as "0.8750, wanted >= 0.8750".
     if (got && !verdict.holds) verdict.got = Fixed(*got, digits + 2);
     verdicts_.push_back(std::move(verdict));
+  }
+
+  void HoldBytes(const config::Expect& expect, double got) {
+    const auto most = static_cast<double>(expect.bytes_sent_per_node.value);
+    if (most > 0) Hold("bytes_sent_per_node", Bound::kAtMost, most, got, 0);
   }
 
   std::vector<Verdict> Take() { return std::move(verdicts_); }
@@ -58,6 +65,8 @@ std::vector<Verdict> Judge(const config::Expect& expect, const Outcome& outcome)
   judgement.Hold("gain_over_isolated", Bound::kAtLeast, expect.gain_over_isolated, gain, 4);
   judgement.Hold("spread", Bound::kAtMost, expect.spread, outcome.spread, 4);
   judgement.Hold("samples_per_second", Bound::kAtLeast, expect.samples_per_second, rate, 0);
+  const double nodes = std::max<double>(outcome.nodes, 1);
+  judgement.HoldBytes(expect, static_cast<double>(TotalTraffic(outcome).bytes_sent) / nodes);
   std::vector<Verdict> verdicts = judgement.Take();
   if (outcome.interrupted) {
     for (Verdict& verdict : verdicts) {
@@ -66,6 +75,19 @@ std::vector<Verdict> Judge(const config::Expect& expect, const Outcome& outcome)
     }
   }
   return verdicts;
+}
+
+std::vector<Verdict> Judge(const config::Expect& expect, const SweepRow& row) {
+  const auto mean = [](const MeanOf& figure) {
+    return figure.count > 0 ? std::optional(figure.mean) : std::nullopt;
+  };
+  Judgement judgement;
+  judgement.Hold("accuracy", Bound::kAtLeast, expect.accuracy, mean(row.accuracy), 4);
+  judgement.Hold("accuracy_min", Bound::kAtLeast, expect.accuracy_min, mean(row.accuracy_min), 4);
+  judgement.Hold("spread", Bound::kAtMost, expect.spread, mean(row.spread), 4);
+  judgement.Hold("samples_per_second", Bound::kAtLeast, expect.samples_per_second, std::nullopt, 0);
+  judgement.HoldBytes(expect, row.bytes_a_node);
+  return judgement.Take();
 }
 
 bool AllHold(const std::vector<Verdict>& verdicts) {

@@ -136,10 +136,12 @@ std::optional<FleetFigures> SumUp(const Outcome& outcome, Group group, std::size
   figures.spread = outcome.spread;
   figures.on_test_set = true;
   ScoreSum best;
+  ScoreSum validation;
   ScoreSum lowest;
   ScoreSum last;
   for (const NodeOutcome* node : nodes) {
     best.Add(node->best->reported());
+    if (node->best->validation) validation.Add(*node->best->validation);
     last.Add(node->last->reported());
     const Selected& low = node->lowest_loss ? *node->lowest_loss : *node->best;
     lowest.Add(low.reported());
@@ -152,6 +154,7 @@ std::optional<FleetFigures> SumUp(const Outcome& outcome, Group group, std::size
     figures.accuracy_max = std::max(figures.accuracy_max.value_or(*accuracy), *accuracy);
   }
   figures.best = best.Mean();
+  if (validation.count == nodes.size()) figures.validation = validation.Mean().accuracy;
   figures.lowest_loss = lowest.Mean();
   figures.last = last.Mean();
   for (const NodeOutcome& node : outcome.runs) {
@@ -170,6 +173,7 @@ std::string ToJsonText(const FleetFigures& figures) {
   for (const CurvePoint& point : figures.curve) curve.push_back(Stored(point));
   const Json json = {{"nodes", figures.nodes},
                      {"best", Stored(figures.best)},
+                     {"validation", Optional(figures.validation)},
                      {"accuracy_min", Optional(figures.accuracy_min)},
                      {"accuracy_max", Optional(figures.accuracy_max)},
                      {"best_epoch", figures.best_epoch},
@@ -208,6 +212,7 @@ Result<FleetFigures> FiguresFromJson(std::string_view text) {
   figures.last = ReadScore(last);
   figures.lowest_loss = ReadScore(lowest);
   figures.lowest_loss_epoch = Number(json.value("lowest_loss_epoch", Json()));
+  figures.validation = OptionalNumber(json, "validation");
   figures.accuracy_min = OptionalNumber(json, "accuracy_min");
   figures.accuracy_max = OptionalNumber(json, "accuracy_max");
   figures.best_epoch = Number(json.value("best_epoch", Json()));

@@ -1,8 +1,8 @@
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <vector>
 
+#include "covey/harness/data_files.h"
 #include "covey/harness/paper.h"
 
 namespace covey::harness {
@@ -10,22 +10,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
-
-// As scripts/fetch-data chooses its folder.
 std::vector<fs::path> Folders(const PaperDataset& dataset) {
   std::vector<fs::path> folders;
-  if (const std::string data = Variable("COVEY_DATA"); !data.empty()) {
-    folders.push_back(fs::path(data) / dataset.name);
-  } else if (const std::string cache = Variable("XDG_CACHE_HOME"); !cache.empty()) {
-    folders.push_back(fs::path(cache) / "covey/data" / dataset.name);
-  } else if (const std::string home = Variable("HOME"); !home.empty()) {
-    folders.push_back(fs::path(home) / ".cache/covey/data" / dataset.name);
-  }
-  folders.push_back(fs::path("/usr/share/datasets") / dataset.name);
+  for (const std::string& folder : DataFolders())
+    folders.push_back(fs::path(folder) / dataset.name);
   return folders;
 }
 

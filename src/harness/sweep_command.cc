@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "covey/config/sweep.h"
+#include "covey/harness/data_files.h"
 #include "covey/harness/mpi.h"
 #include "covey/harness/options.h"
 #include "covey/harness/sweep.h"
@@ -35,7 +36,6 @@ std::string TitleOf(const config::SweepPoint& point) {
 // What every run of the sweep leaves out.
 void Bare(config::Experiment& experiment) {
   experiment.mode = config::Experiment::Mode::kVirtual;
-  experiment.controls = config::Experiment::Controls::kNone;
   experiment.expect = config::Expect{};
 }
 
@@ -52,10 +52,10 @@ Result<std::optional<std::string>> RunOne(const config::Experiment& experiment,
 void AddSweepJobs(const SweepCommand& command, SweepPlan& plan) {
   const bool with_mpi = command.launcher == "mpi";
   for (config::SweepPoint& point : plan.sweep.points) {
-    Bare(point.experiment);
     for (const std::uint64_t seed : plan.sweep.seeds) {
       config::Experiment experiment = point.experiment;
       experiment.seed = seed;
+      Bare(experiment);
       std::string id = (with_mpi ? "mpi/seed=" : "seed=") + std::to_string(seed) + '/' +
                        SettingsHash(experiment, Group::kConsensus);
       const bool known = std::find(plan.ids.begin(), plan.ids.end(), id) != plan.ids.end();
@@ -91,6 +91,11 @@ Result<SweepPlan> PrepareSweep(const SweepCommand& command) {
   SweepPlan plan;
   plan.sweep = std::move(loaded->value);
   plan.folder = command.out.empty() ? "runs/sweep-" + plan.sweep.name : command.out;
+  for (config::SweepPoint& point : plan.sweep.points) {
+    if (Status found = FindDataFiles(DataFolders(), point.experiment); !found) {
+      return tl::unexpected(found.error());
+    }
+  }
   AddSweepJobs(command, plan);
   return plan;
 }
@@ -115,7 +120,10 @@ Result<SweepRun> CollectSweep(const SweepCommand& command, const SweepPlan& plan
       if (!figures) return tl::unexpected(figures.error());
       runs.push_back(std::move(*figures));
     }
-    if (!runs.empty()) run.rows.push_back(CombinePoint(plan.sweep.points[p].values, runs));
+    if (runs.empty()) continue;
+    const config::SweepPoint& point = plan.sweep.points[p];
+    run.rows.push_back(CombinePoint(point.values, runs));
+    run.rows.back().verdicts = Judge(point.experiment.expect, run.rows.back());
   }
   return run;
 }
@@ -162,6 +170,9 @@ Result<int> Run(const SweepCommand& command, const SweepPlan& plan, const std::a
     return kInterruptedCode;
   }
   if (!end->failed.empty()) return tl::unexpected(end->failed.front().second);
+  for (const SweepRow& row : run->rows) {
+    if (!AllHold(row.verdicts)) return kExpectationFails;
+  }
   return 0;
 }
 

@@ -151,11 +151,21 @@ Json SweepMember(const MeanOf& figure) {
   return {{"mean", figure.mean}, {"deviation", figure.deviation}, {"seeds", figure.count}};
 }
 
+// What the sweep expects of a point; what does not hold, with what there is instead.
+std::string Expectations(const SweepRow& row) {
+  std::string text;
+  for (const Verdict& verdict : row.verdicts) {
+    text += (text.empty() ? "" : ", ") + verdict.what + ' ' + verdict.wanted;
+    text += verdict.holds ? ": holds" : ": MISSED, " + verdict.got;
+  }
+  return text;
+}
+
 std::string PointTable(const SweepRun& run) {
   std::vector<html::Table::Column> columns;
   for (const std::string& key : run.keys) columns.push_back({key, true});
   for (const char* name : {"seeds", "accuracy", "worst node", "loss", "at epoch", "last: accuracy",
-                           "spread", "sent by a node"}) {
+                           "spread", "sent by a node", "validation", "expected"}) {
     columns.push_back({name, false});
   }
   html::Table table(columns, "dense");
@@ -171,7 +181,8 @@ std::string PointTable(const SweepRun& run) {
          EscapeHtml(PlusMinus(row.loss, 4)), PlusMinus({1, row.best_epoch.mean, 0}, 1),
          EscapeHtml(PlusMinus(row.last_accuracy, 4)), EscapeHtml(PlusMinus(row.spread, 4)),
          row.bytes_a_node > 0 ? Bytes(static_cast<std::uint64_t>(row.bytes_a_node))
-                              : std::string("–")});
+                              : std::string("–"),
+         EscapeHtml(PlusMinus(row.validation, 4)), EscapeHtml(Expectations(row))});
     table.Row(cells);
   }
   return "<h2>Every point</h2>\n" + table.Finish();
@@ -201,6 +212,7 @@ SweepRow CombinePoint(std::vector<std::pair<std::string, std::string>> values,
   SweepRow row;
   row.values = std::move(values);
   row.accuracy = average([](const FleetFigures& run) { return run.best.accuracy; });
+  row.validation = average([](const FleetFigures& run) { return run.validation; });
   row.accuracy_min = average([](const FleetFigures& run) { return run.accuracy_min; });
   row.loss = average([](const FleetFigures& run) -> Value { return run.best.loss; });
   row.best_epoch = average([](const FleetFigures& run) -> Value { return run.best_epoch; });
@@ -230,7 +242,7 @@ std::string SweepTable(const SweepRun& run) {
                      std::to_string(run.wanted) + " points, " + std::to_string(run.seeds) +
                      (run.seeds == 1 ? " seed" : " seeds") + "\n\n" + head +
                      PadLeft("accuracy", 17) + PadLeft("loss", 18) + PadLeft("spread", 9) +
-                     PadLeft("sent a node", 13) + '\n';
+                     PadLeft("sent a node", 13) + PadLeft("validation", 12) + '\n';
   const SweepRow* best = Best(run);
   for (const SweepRow& row : run.rows) {
     text += &row == best ? "* " : "  ";
@@ -239,7 +251,10 @@ std::string SweepTable(const SweepRun& run) {
     }
     text += PadLeft(PlusMinus(row.accuracy, 4), 17) + PadLeft(PlusMinus(row.loss, 4), 18) +
             PadLeft(row.spread.count > 0 ? Fixed(row.spread.mean, 4) : "–", 9) +
-            PadLeft(Bytes(static_cast<std::uint64_t>(row.bytes_a_node)), 13) + '\n';
+            PadLeft(Bytes(static_cast<std::uint64_t>(row.bytes_a_node)), 13) +
+            PadLeft(row.validation.count > 0 ? Fixed(row.validation.mean, 4) : "–", 12) + '\n';
+    const std::string expected = Expectations(row);
+    if (!expected.empty()) text += "    " + expected + '\n';
   }
   return text;
 }
@@ -249,13 +264,14 @@ std::string SweepCsv(const SweepRun& run) {
   for (const std::string& key : run.keys) csv += CsvField(key) + ',';
   csv +=
       "seeds,accuracy,accuracy_deviation,accuracy_min,loss,loss_deviation,best_epoch,"
-      "last_accuracy,spread,bytes_sent_per_node\n";
+      "last_accuracy,spread,bytes_sent_per_node,validation,expected\n";
   for (const SweepRow& row : run.rows) {
     for (const std::string& key : run.keys) csv += CsvField(ValueOf(row, key)) + ',';
     csv += std::to_string(row.loss.count) + ',' + Mean6(row.accuracy) + ',' +
            Deviation6(row.accuracy) + ',' + Mean6(row.accuracy_min) + ',' + Mean6(row.loss) + ',' +
            Deviation6(row.loss) + ',' + Mean6(row.best_epoch) + ',' + Mean6(row.last_accuracy) +
-           ',' + Mean6(row.spread) + ',' + Fixed(row.bytes_a_node, 0) + '\n';
+           ',' + Mean6(row.spread) + ',' + Fixed(row.bytes_a_node, 0) + ',' +
+           Mean6(row.validation) + ',' + CsvField(Expectations(row)) + '\n';
   }
   return csv;
 }
@@ -272,6 +288,13 @@ std::string SweepJson(const SweepRun& run) {
   for (const SweepRow& row : run.rows) {
     Json set = Json::object();
     for (const auto& [key, value] : row.values) set[key] = value;
+    Json expected = Json::array();
+    for (const Verdict& verdict : row.verdicts) {
+      expected.push_back({{"what", verdict.what},
+                          {"wanted", verdict.wanted},
+                          {"got", verdict.got},
+                          {"holds", verdict.holds}});
+    }
     points.push_back({{"set", std::move(set)},
                       {"accuracy", SweepMember(row.accuracy)},
                       {"accuracy_min", SweepMember(row.accuracy_min)},
@@ -279,7 +302,9 @@ std::string SweepJson(const SweepRun& run) {
                       {"best_epoch", SweepMember(row.best_epoch)},
                       {"last_accuracy", SweepMember(row.last_accuracy)},
                       {"spread", SweepMember(row.spread)},
-                      {"bytes_sent_per_node", row.bytes_a_node}});
+                      {"bytes_sent_per_node", row.bytes_a_node},
+                      {"validation", SweepMember(row.validation)},
+                      {"expected", std::move(expected)}});
   }
   json["points"] = std::move(points);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';

@@ -36,6 +36,7 @@ struct Expect {
   std::optional<double> gain_over_isolated;   // accuracy - isolated accuracy, at least
   std::optional<double> spread;               // after settling, at most
   std::optional<double> samples_per_second;   // all nodes together, at least
+  ByteCount bytes_sent_per_node;              // mean over the nodes, at most; 0: not checked
 };
 
 struct Experiment {

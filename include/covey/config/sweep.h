@@ -8,7 +8,7 @@
 //         consensus.sends: [1, 2, 5]
 //         experiment.partition.rate: [10%, 50%]
 //       list:                                   # and, for each of them, these
-//         - {consensus.batches: 10}
+//         - {consensus.batches: 10, expect.accuracy: 0.87}
 //         - {consensus.batches: 50, consensus.gamma: 0.25}
 #pragma once
 
@@ -25,9 +25,12 @@
 namespace covey::config {
 
 struct SweepPoint {
-  // Keys that this point sets and their text, in the order of the file; those of `set` left out.
+  // Keys that this point sets and their text, in the order of the file; those of `set` and of
+  // `expect` left out.
   std::vector<std::pair<std::string, std::string>> values;
-  Experiment experiment;  // with all of it set, and the experiment's own seed
+  // With all of it set, and the experiment's own seed. No controls; `expect` holds what the sweep
+  // sets of it, not what the experiment's file does.
+  Experiment experiment;
 };
 
 struct Sweep {

@@ -21,6 +21,9 @@ struct Verdict {
 // not measured (a control that did not run, an interrupted run) or is not a number does not hold.
 std::vector<Verdict> Judge(const config::Expect& expect, const Outcome& outcome);
 
+// Exit code of a run or sweep whose expectations don't all hold.
+inline constexpr int kExpectationFails = 1;
+
 // True for no verdicts.
 bool AllHold(const std::vector<Verdict>& verdicts);
 

@@ -36,6 +36,7 @@ struct CurvePoint {
 struct FleetFigures {
   std::size_t nodes = 0;
   LossAccuracy best;
+  std::optional<double> validation;    // accuracy of `best` on the validation set
   std::optional<double> accuracy_min;  // of a node
   std::optional<double> accuracy_max;
   double best_epoch = 0;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "covey/config/experiment.h"
+#include "covey/harness/expect.h"
 #include "covey/harness/fleet_job.h"
 #include "covey/harness/outcome.h"
 
@@ -27,6 +29,7 @@ struct SweepCommand {
 struct SweepRow {
   std::vector<std::pair<std::string, std::string>> values;  // key and text
   MeanOf accuracy;      // at the best epoch, mean over the nodes; count 0 where the loss has none
+  MeanOf validation;    // of the same models on the validation set: what settings are chosen by
   MeanOf accuracy_min;  // worst node
   MeanOf loss;          // of the same models
   MeanOf best_epoch;
@@ -34,6 +37,7 @@ struct SweepRow {
   MeanOf spread;
   double bytes_a_node = 0;  // sent, mean over the seeds
   std::vector<CurvePoint> curve;
+  std::vector<Verdict> verdicts = {};  // of what the sweep expects of this point
 };
 
 struct SweepRun {
@@ -59,10 +63,14 @@ std::string SweepCsv(const SweepRun& run);
 std::string SweepJson(const SweepRun& run);
 std::string SweepHtml(const SweepRun& run);
 
+// Judges what the sweep expects of a point, its means over the seeds.
+std::vector<Verdict> Judge(const config::Expect& expect, const SweepRow& row);
+
 // Runs the sweep, the runs without a result in the folder, and writes results.jsonl (run by run),
 // table.csv, summary.json and report.html there. The same command goes on where an interrupted one
-// was. Controls and `expect:` of the experiment are left out.
-// Returns: the exit code: 0 all runs are done; 130 interrupted; else that of the first error.
+// was. Controls and `expect:` of the experiment are left out, `expect.*` of the sweep is judged.
+// Returns: the exit code: 0 all runs are done and all that is expected holds; 1 it doesn't; 130
+// interrupted; else that of the first error.
 // Thread: the main one (children die with it).
 int RunSweep(const SweepCommand& command, const std::atomic<bool>& stop);
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "covey/harness/sweep.h"
 #include "unit/harness/made_up.h"
 
 namespace covey::harness {
@@ -45,6 +46,35 @@ TEST(Expect, EveryKeyIsJudgedOnItsOwn) {
     EXPECT_EQ(verdict.holds, verdict.what != "monolithic_accuracy") << verdict.what;
   }
   EXPECT_FALSE(AllHold(verdicts));
+}
+
+TEST(Expect, BytesAreAnUpperBoundOfTheMeanOverTheNodes) {
+  const Outcome outcome = MadeUpOutcome();
+  const std::uint64_t mean = (TotalTraffic(outcome).bytes_sent + outcome.nodes - 1) / outcome.nodes;
+  ASSERT_GT(mean, 1u);
+  config::Expect expect;
+  expect.bytes_sent_per_node = ByteCount{mean};
+  EXPECT_TRUE(AllHold(Judge(expect, outcome)));
+  expect.bytes_sent_per_node = ByteCount{mean - 1};
+  EXPECT_FALSE(AllHold(Judge(expect, outcome)));
+}
+
+TEST(Expect, APointOfASweepIsJudgedByItsMeans) {
+  SweepRow row;
+  row.accuracy = {.count = 3, .mean = 0.88, .deviation = 0.01};
+  row.bytes_a_node = 1000;
+  config::Expect expect;
+  expect.accuracy = 0.88;
+  expect.bytes_sent_per_node = ByteCount{1000};
+  EXPECT_TRUE(AllHold(Judge(expect, row)));
+  expect.accuracy = 0.8801;
+  EXPECT_FALSE(AllHold(Judge(expect, row)));
+  expect = {};
+  expect.bytes_sent_per_node = ByteCount{999};
+  EXPECT_FALSE(AllHold(Judge(expect, row)));
+  expect = {};
+  expect.spread = 1;
+  EXPECT_EQ(Judge(expect, row)[0].got, "not measured");
 }
 
 TEST(Expect, WhatWasNotMeasuredDoesNotHold) {

@@ -72,6 +72,31 @@ TEST(SweepReport, ThePageDrawsOverTheFirstKeyWithNumbersAndAgainstBytes) {
   EXPECT_THAT(page, HasSubstr("Accuracy against bytes"));
 }
 
+TEST(SweepReport, SaysWhatIsExpectedAndWhatIsMissed) {
+  SweepRun run = MadeUpSweep();
+  run.rows[0].verdicts = {{"accuracy", ">= 0.8000", "0.8100", true}};
+  run.rows[1].verdicts = {{"accuracy", ">= 0.9000", "0.820000", false}};
+  const std::string table = SweepTable(run);
+  EXPECT_THAT(table, HasSubstr("accuracy >= 0.8000: holds\n"));
+  EXPECT_THAT(table, HasSubstr("accuracy >= 0.9000: MISSED, 0.820000\n"));
+  EXPECT_THAT(SweepHtml(run), HasSubstr("accuracy &gt;= 0.9000: MISSED"));
+  EXPECT_THAT(SweepCsv(run), HasSubstr(",accuracy >= 0.8000: holds\n"));
+  const auto report = nlohmann::json::parse(SweepJson(run));
+  EXPECT_EQ(report["points"][1]["expected"][0]["holds"], false);
+  EXPECT_TRUE(report["points"][2]["expected"].empty());
+}
+
+TEST(SweepReport, ShowsTheAccuracyBySettingsAreChosen) {
+  FleetFigures figures = SweepFleet(0.8, 0.5, 4);
+  figures.validation = 0.8125;
+  const auto again = FiguresFromJson(ToJsonText(figures));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->validation, 0.8125);
+  SweepRun run;
+  run.rows = {CombinePoint({}, {figures, *again})};
+  EXPECT_THAT(SweepTable(run), HasSubstr("0.8125\n"));
+}
+
 TEST(SweepReport, KeysThatAreWordsAreNotDrawn) {
   SweepRun run = MadeUpSweep();
   run.keys = {"train.optimizer.kind"};
