@@ -230,6 +230,14 @@ void VisitOptimizer(Visitor& v, optim::Settings& o) {
             "quasi_global: mixing counts in it up to so many times what training moved; 0: not at "
             "all, 1000000: always in full"},
            Real(o.mixing_limit, {.low = 0, .high = 1e6}));
+  v.Scalar({"correction",
+            "quasi_global: share of what mixing undoes in a round that later steps leave out; 0: "
+            "off. For skewed data and several batches in a round: 0.3"},
+           Real(o.correction, {.low = 0, .high = 1}));
+  v.Scalar(
+      {"correction_fade",
+       "quasi_global: of the correction that is forgotten in a round; lost messages want more"},
+      Real(o.correction_fade, {.low = 0, .high = 1}));
   v.Scalar({"blend", "backprop: share of this gradient in a step; the rest is the last one's"},
            Real(o.blend, {.low = 0.5, .high = 1, .above = true}));
   VisitResilient(v, o);
@@ -330,6 +338,10 @@ void VisitTrain(Visitor& v, TrainSettings& t) {
             "Rounds of exchange without training after that; 3% lets the models agree, which gains "
             "about half a point"},
            SettleLength(t.settle));
+  v.Scalar({"average",
+            "What is published, judged and exported is a moving average of the model with this "
+            "decay in a round, until it has settled; 0: the model itself"},
+           Real(t.average, {.low = 0, .high = 0.999999}));
   v.Scalar(
       {"linger", "How long a node that is done keeps answering: others may still learn from it"},
       LingerTime(t.linger));
@@ -349,6 +361,9 @@ void VisitConsensus(Visitor& v, consensus::Settings& c) {
             "Step of an exchange; auto: 1 / (M + 1), the largest that M replies together don't "
             "overshoot with"},
            AutoReal(c.gamma, {.low = 0, .high = 1, .above = true}));
+  v.Scalar({"gamma_by_age",
+            "A smaller step where answers are old: gamma / sqrt(1 + rounds until a reply)"},
+           Boolean(c.gamma_by_age));
   using consensus::DrainAt;
   v.Scalar(
       {"drain",

@@ -1,6 +1,7 @@
 #include "covey/consensus/node.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "covey/base/check.h"
@@ -302,13 +303,20 @@ void Node::SendToRandomPeers(Time now, Actions& actions) {
     const ExchangeId exchange{next_exchange_++};
     pending_.emplace(exchange, Pending{peer, counters_.rounds, now});
     ++counters_.weights_started;
-    const float gamma_max = 1.0f / static_cast<float>(settings_.sends + 1);
-    actions.push_back(SendWeights{peer, exchange, gamma_max, false});
+    actions.push_back(SendWeights{peer, exchange, GammaMax(), false});
   }
   while (pending_.size() > kMaxPending) {
     pending_.erase(pending_.begin());
     ++counters_.expired;
   }
+}
+
+float Node::GammaMax() const {
+  const float most = 1.0f / static_cast<float>(settings_.sends + 1);
+  if (!settings_.gamma_by_age || round_length_ <= Duration::zero()) return most;
+  const double age =
+      static_cast<double>(reply_time_.count()) / static_cast<double>(round_length_.count());
+  return std::min(most, gamma_) * static_cast<float>(1 / std::sqrt(1 + age));
 }
 
 std::size_t Node::InFlightLimit() const {

@@ -32,6 +32,7 @@ Learner::Learner(const Settings& settings, data::Dataset train, data::Indices sh
       core_(settings.consensus, Stream(settings.seed, settings.node, Purpose::kPeers),
             settings.first_exchange) {
   trainer_.optimizer().EndRound(x_.view());  // the first one starts here
+  if (settings.average > 0) y_ = x_.Clone();
 }
 
 Status Learner::Restore(const Saved& saved) {
@@ -55,6 +56,7 @@ Status Learner::Restore(const Saved& saved) {
   }
   if (Status placed = sampler_.Seek(saved.cursor); !placed) return placed;
   x_ = saved.x.Clone();
+  if (settings_.average > 0) y_ = saved.x.Clone();
   trainer_.optimizer().RestoreSteps(saved.optimizer_steps);
   core_.Restore(saved.batches, saved.rounds);
   return {};
@@ -139,7 +141,10 @@ Next Learner::Run(Time now, std::vector<consensus::Action>& actions) {
       next_ = Next{Next::Kind::kWait, 0, wait->until};
     } else if (const auto* drain = std::get_if<consensus::Drain>(&action)) {
       Drain(now, actions);
-      if (drain->ends_round) trainer_.optimizer().EndRound(x_.view());
+      if (drain->ends_round) {
+        trainer_.optimizer().EndRound(x_.view());
+        Average();
+      }
       core_.Handle(now, consensus::Drained{}, actions);
     } else if (const auto* weights = std::get_if<consensus::SendWeights>(&action)) {
       SendWeights(*weights);
@@ -175,6 +180,15 @@ void Learner::Apply(Time now, const consensus::Message& message,
   for (std::size_t i = before; i < actions.size(); ++i) {
     if (const auto* deltas = std::get_if<consensus::SendDeltas>(&actions[i])) SendDeltas(*deltas);
   }
+}
+
+void Learner::Average() {
+  if (y_.size() == 0) return;
+  ++averaged_;
+  const double least = 1 / (1 + static_cast<double>(averaged_));
+  const auto weight =
+      static_cast<float>(std::max(1 - static_cast<double>(settings_.average), least));
+  for (std::size_t i = 0; i < y_.size(); ++i) y_[i] += weight * (x_[i] - y_[i]);
 }
 
 void Learner::SendWeights(const consensus::SendWeights& send) {
@@ -219,7 +233,8 @@ tensor::EncodingSet Learner::TakenBy(const PeerKey& peer) const {
 
 Snapshot Learner::TakeSnapshot() {
   Snapshot snapshot;
-  snapshot.x = std::make_shared<const tensor::FlatVector>(x_.Clone());
+  const bool averaged = y_.size() > 0 && core_.state() == consensus::State::kTraining;
+  snapshot.x = std::make_shared<const tensor::FlatVector>(averaged ? y_.Clone() : x_.Clone());
   snapshot.batches = core_.counters().batches;
   snapshot.rounds = core_.counters().rounds;
   snapshot.epochs = sampler_.epochs();

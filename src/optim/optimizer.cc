@@ -65,6 +65,9 @@ Optimizer::Optimizer(const Settings& settings, std::size_t size, tensor::Numeric
   if (!slots.first.empty()) first_ = FlatVector(size);
   if (!slots.second.empty()) second_ = FlatVector(size);
   if (settings.kind == Kind::kQuasiGlobal) mixed_ = FlatVector(size);
+  if (settings.kind == Kind::kQuasiGlobal && settings.correction > 0) {
+    correction_ = FlatVector(size);
+  }
   if (!slots.small.empty()) small_ = FlatVector(slots.small_size);
   if (IsResilient(settings.kind)) {
     std::fill(second_.view().begin(), second_.view().end(), settings.step_initial);
@@ -202,6 +205,7 @@ void Optimizer::EndRound(tensor::ConstVectorView x) {
   small_[kSteps] = 0;
   float take = 0;
   float counts = 0;
+  float corrects = 0;
   if (small_[kHasReference] != 0 && steps > 0) {
     // From here on x_ref is where x would be had it started there and only been mixed.
     tensor::Axpy(1, mixed_.view(), second_.view());
@@ -210,9 +214,19 @@ void Optimizer::EndRound(tensor::ConstVectorView x) {
     const double most = static_cast<double>(settings_.mixing_limit) * local;
     counts = mixed <= most ? 1.0f : static_cast<float>(most / mixed);
     take = (1 - settings_.mu) / (settings_.learning_rate * steps);
+    corrects = settings_.correction / (settings_.learning_rate * steps);
   }
   small_[kHasReference] = 1;
   const float keep = settings_.mu;
+  if (correction_.size() > 0) {
+    // first_ becomes m_hat here and loses the new b below: b takes part in every step without a
+    // pass of its own.
+    const float stays = 1 - settings_.correction_fade;
+    for (std::size_t i = 0; i < size_; ++i) {
+      first_[i] += correction_[i] / settings_.beta;
+      correction_[i] = stays * correction_[i] + corrects * mixed_[i];
+    }
+  }
   float* m_hat = first_.data();
   float* reference = second_.data();
   for (std::size_t i = 0; i < size_; ++i) {
@@ -221,6 +235,7 @@ void Optimizer::EndRound(tensor::ConstVectorView x) {
     reference[i] = x[i];
     mixed_[i] = 0;
   }
+  if (correction_.size() > 0) tensor::Axpy(-1 / settings_.beta, correction_.view(), first_.view());
 }
 
 std::vector<NamedState> Optimizer::state() {
@@ -232,6 +247,7 @@ std::vector<NamedState> Optimizer::state() {
   add(slots.first, first_);
   add(slots.second, second_);
   if (mixed_.size() > 0) add("mixed", mixed_);
+  if (correction_.size() > 0) add("correction", correction_);
   add(slots.small, small_);
   return state;
 }

@@ -83,6 +83,15 @@ Status ValidateKind(const Settings& settings) {
       if (!(settings.mixing_limit >= 0 && settings.mixing_limit <= 1e6f)) {
         return Outside("mixing_limit", settings.mixing_limit, "in [0, 1000000]");
       }
+      if (!(settings.correction >= 0 && settings.correction <= 1)) {
+        return Outside("correction", settings.correction, "in [0, 1]");
+      }
+      if (!(settings.correction_fade >= 0 && settings.correction_fade <= 1)) {
+        return Outside("correction_fade", settings.correction_fade, "in [0, 1]");
+      }
+      if (settings.correction > 0 && !(settings.beta >= 0.1f)) {
+        return Outside("beta", settings.beta, "at least 0.1 with a correction");
+      }
       return {};
     case Kind::kBackprop:
       if (!(settings.blend > 0.5f && settings.blend <= 1)) {

@@ -208,6 +208,7 @@ learner::Settings LearnerSettings(const config::NodeConfig& config, const Identi
   settings.first_exchange = ExchangeId{identity.session.value};
   settings.model = config.model;
   settings.optimizer = config.train.optimizer;
+  settings.average = config.train.average;
   settings.consensus = config.consensus;
   consensus::Settings& consensus = settings.consensus;
   consensus.until_batches = config.train.until.Batches(batches_per_epoch);

@@ -147,6 +147,7 @@ struct TrainSettings {
   optim::Settings optimizer;
   Until until;
   Settle settle;
+  float average = 0;  // decay of the published moving average in a round; 0: the model itself
   Linger linger;
   EvaluateSettings evaluate;
   Duration checkpoint_every = std::chrono::minutes(5);

@@ -201,6 +201,7 @@ class Node {
   void SendCopy(const PeerKey& peer, Actions& actions);
   void WaitUntil(Time until, Actions& actions);
   void Expire(Time now);
+  float GammaMax() const;
   std::size_t InFlightLimit() const;
   std::size_t YoungInFlight(Time now) const;
 

@@ -25,7 +25,11 @@ struct Encodings {
 struct Settings {
   std::uint32_t batches = 10;  // N: mini-batches of local training in a round, at least 1
   std::uint32_t sends = 1;     // M: WEIGHTS sent in a round; 0 isolates the node (it still answers)
-  std::optional<float> gamma{};     // step of an exchange, (0, 1]; unset: 1/(M+1)
+  std::optional<float> gamma{};  // step of an exchange, (0, 1]; unset: 1/(M+1)
+  // gamma_max of our WEIGHTS times (1 + a)^(-1/2), a the mean reply time in rounds. The receiver
+  // applies it, so the sum over the nodes is kept. Source: docs/consensus.md, 4; the polynomial
+  // staleness of Xie, Koyejo & Gupta 2019, "Asynchronous Federated Optimization", 5.2.
+  bool gamma_by_age = false;
   DrainAt drain = DrainAt::kBatch;  // kRound: Algorithm 1 to the letter
   bool reply = true;                // answer WEIGHTS with DELTAS
   bool limit_in_flight = true;      // at most M+1 young own exchanges (node.h)

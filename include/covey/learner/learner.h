@@ -32,11 +32,12 @@ struct Settings {
   consensus::Settings consensus;
   nn::ModelSpec model;
   optim::Settings optimizer;
-  std::size_t batch = 32;          // samples; of the shard's size: all of it at once
+  float average = 0;       // decay of the published moving average of x, [0, 1); 0: x itself
+  std::size_t batch = 32;  // samples; of the shard's size: all of it at once
   tensor::Tasks* tasks = nullptr;  // of a training step; outlives the learner; null: one thread
 };
 
-// x at the end of a round, with what a reader wants to know about it. Immutable.
+// The model at the end of a round, with what a reader wants to know about it. Immutable.
 struct Snapshot {
   std::shared_ptr<const tensor::FlatVector> x;
   std::uint64_t batches = 0;
@@ -76,6 +77,11 @@ struct Next {
   Time until = kNever;  // kWait: call OnMail when a message comes, Handle(DeadlineReached) then
 };
 
+// What is published is x or, with settings.average = a, until the node settles
+//     y <- x                            at the start and after a restart
+//     y <- y + w (x - y),  w = max(1 - a, 1 / (1 + rounds since then)),      after each round
+// Local steps pull x to and fro around the fleet's mean; y lets them cancel. It is not exchanged
+// and not in checkpoints. Source: Tarvainen & Valpola 2017, "Mean teachers", 3.
 // Thread: none; the host serialises all calls.
 // Determinism: same settings, data and sequence of calls: same bits of x.
 class Learner {
@@ -119,6 +125,7 @@ class Learner {
   Next Run(Time now, std::vector<consensus::Action>& actions);
   void Drain(Time now, std::vector<consensus::Action>& actions);
   void Apply(Time now, const consensus::Message& message, std::vector<consensus::Action>& actions);
+  void Average();
   void SendWeights(const consensus::SendWeights& send);
   void SendDeltas(const consensus::SendDeltas& send);
   tensor::EncodingSet TakenBy(const PeerKey& peer) const;
@@ -127,6 +134,8 @@ class Learner {
   data::Dataset train_;
   Host& host_;
   tensor::FlatVector x_;
+  tensor::FlatVector y_;        // the published average; empty without
+  std::uint64_t averaged_ = 0;  // rounds in it
   data::Sampler sampler_;
   gradient::Trainer trainer_;
   consensus::Node core_;

@@ -31,17 +31,22 @@ struct NamedState {
 //   adamw:        adam with g = G, and x <- (1 - lr weight_decay) x before the move
 //   rmsprop:      s <- decay s + (1 - decay) g^2;  x <- x - lr g / sqrt(s + epsilon)
 //                 with momentum: v <- momentum v - lr g / sqrt(s + epsilon);  x <- x + v
-//   quasi_global: m <- beta m_hat + g;  x <- x - lr m
+//   quasi_global: m <- beta m_hat + g - b;  x <- x - lr m
 //                 and once a round, in which h local steps moved x by L and mixing moved it by X:
 //                 c <- min(1, mixing_limit |L| / |X|);  d <- -(L + c X) / (lr h)
 //                 m_hat <- mu m_hat + (1 - mu) d
+//                 b <- (1 - correction_fade) b + correction X / (lr h)    (0 without correction)
 //   backprop:     x <- x - lr (blend g + (1 - blend) p);  p <- g      (p = 0 before the first step)
 //   rprop_*, irprop_*: tensor::SignRule, every step size at first step_initial. Where the gradient
 //                 turns: rprop_minus moves on, rprop_plus takes the last move back, irprop_minus
 //                 forgets the gradient, irprop_plus takes the move back if the loss has risen and
 //                 forgets the gradient.
-// A round of quasi_global without a local step lets m_hat fade (d = 0). Under a schedule h counts
-// each step by its factor.
+// A round of quasi_global without a local step lets m_hat and b fade (d = 0). Under a schedule h
+// counts each step by its factor.
+// b: mixing takes back what is peculiar to a node's data: on average X = lr h (G_i - mean G - b).
+// So b learns G_i - mean G, the sum of b over the nodes stays that of X, which is 0 as long as
+// every exchange completes, and local steps go where the fleet's do. Lost answers let b wander;
+// correction_fade bounds that.
 //
 // Which can be fused into gradient kernels: all but the Rprop family, and none with clipping by
 // norm or value: those need the whole gradient first. See fused().
@@ -49,7 +54,7 @@ struct NamedState {
 // Requires: valid settings.
 // Cost: BeginStep O(log t) (quasi-global, first time: one copy of x); Step one pass (with clipping
 // by norm: two over the gradient), BeginMixing and EndMixing one, EndRound four; memory of slots:
-// sgd 0 or 1, adam 2, rmsprop 1 or 2, quasi-global 3, backprop 1, Rprop 2 times the model.
+// sgd 0 or 1, adam 2, rmsprop 1 or 2, quasi-global 3 or 4, backprop 1, Rprop 2 models.
 // Thread: none; the caller serialises.
 // Determinism: numerics kPortable: the same bits on every machine.
 // Source: Kingma & Ba 2015, end of section 2, in the form of Keras; Loshchilov & Hutter 2019,
@@ -61,6 +66,8 @@ struct NamedState {
 // exchanges, not a synchronous gossip step, and counts mixing only up to mixing_limit times what
 // training moved. Without the limit mixing is amplified: a displacement X comes back as momentum
 // and adds up to beta / (1 - beta) times X, which late answers turn into a growing oscillation.
+// The correction is the control variate of Scaffnew (Mishchenko et al. 2022, "ProxSkip", algorithm
+// 2), driven by mixing with random peers instead of the exact mean, a share at a time.
 class Optimizer {
  public:
   Optimizer(const Settings& settings, std::size_t size,
@@ -89,8 +96,8 @@ class Optimizer {
   std::uint64_t steps() const { return steps_; }
 
   // Checkpoints: everything but the step counter, by name: "velocity"; "m", "v"; "mean_square";
-  // "m_hat", "x_ref", "mixed", "round"; "gradient"; "step", "last_loss". Restoring writes into the
-  // views and then calls RestoreSteps; what follows has the same bits as without the interruption.
+  // "m_hat" (- b / beta), "x_ref", "mixed", "correction", "round"; "gradient"; "step", "last_loss".
+  // Restoring writes the views, then calls RestoreSteps; what follows has the same bits as without.
   std::vector<NamedState> state();
   void RestoreSteps(std::uint64_t steps) { steps_ = steps; }
 
@@ -108,6 +115,7 @@ class Optimizer {
   tensor::FlatVector first_;   // velocity, m, m_hat or the previous gradient
   tensor::FlatVector second_;  // v, mean square, step sizes, or x_ref: x at the end of a round
   tensor::FlatVector mixed_;   // quasi-global: X of this round; while mixing, minus the x before
+  tensor::FlatVector correction_;  // quasi-global: b; first_ then holds m_hat - b / beta
   // Quasi-global: {local steps of this round, x_ref is set (0 or 1)}. irprop_plus: {last loss, it
   // is set (0 or 1)}. Floats, so that they travel with the other state; steps are exact up to 2^24
   // in a round.

@@ -43,8 +43,10 @@ struct Settings {
   float beta = 0.9f;       // quasi_global
   float mu = 0.9f;         // quasi_global
   float mixing_limit = 4;  // quasi_global: of mixing against training, in a round
-  float blend = 0.9f;      // backprop: share of the present gradient, (0.5, 1]
-  float eta_minus = 0.5f;  // resilient propagation, as published and in PyTorch and FANN
+  float correction = 0;    // quasi_global: share of mixing that corrects local steps; 0: off
+  float correction_fade = 0.001f;  // quasi_global: of the correction that is forgotten in a round
+  float blend = 0.9f;              // backprop: share of the present gradient, (0.5, 1]
+  float eta_minus = 0.5f;          // resilient propagation, as published and in PyTorch and FANN
   float eta_plus = 1.2f;
   float step_initial = 0.1f;  // Riedmiller & Braun, FANN; PyTorch: its learning rate, 0.01
   float step_min = 1e-6f;     // Riedmiller & Braun, PyTorch; FANN: 0

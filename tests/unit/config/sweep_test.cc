@@ -38,10 +38,14 @@ std::string Bad(const std::string& text) {
   return sweep ? "" : sweep.error().what;
 }
 
-TEST(Sweep, TheShippedOneIsSound) {
-  const auto sweep = LoadSweep(SourcePath("configs/sweeps/rates.yaml"));
-  ASSERT_TRUE(sweep) << sweep.error().Format();
-  EXPECT_EQ(sweep->value.points.size(), 6u);
+TEST(Sweep, TheShippedOnesAreSound) {
+  const std::vector<std::pair<std::string, std::size_t>> shipped = {
+      {"rates", 6}, {"biased", 6}, {"biased-mnist", 2}, {"frontier", 15}};
+  for (const auto& [name, points] : shipped) {
+    const auto sweep = LoadSweep(SourcePath("configs/sweeps/" + name + ".yaml"));
+    ASSERT_TRUE(sweep) << sweep.error().Format();
+    EXPECT_EQ(sweep->value.points.size(), points) << name;
+  }
 }
 
 TEST(Sweep, AGridIsEveryCombinationTheLastKeyFastest) {
@@ -91,6 +95,31 @@ TEST(Sweep, WhatIsSetForAllIsNoKeyOfThePoints) {
     EXPECT_EQ(point.experiment.node.train.until.epochs, 20);
     EXPECT_EQ(point.experiment.node.data.batch, 8u);
   }
+}
+
+TEST(Sweep, WhatIsExpectedIsOfEachPointAndNoKey) {
+  const Sweep sweep = Good(R"(sweep:
+  set: {expect.spread: 0.1}
+  list:
+    - {consensus.sends: 1, expect.accuracy: 0.8, expect.bytes_sent_per_node: 2MB}
+    - {consensus.sends: 2}
+)");
+  EXPECT_THAT(sweep.keys, ElementsAre("consensus.sends"));
+  ASSERT_EQ(sweep.points.size(), 2u);
+  EXPECT_EQ(sweep.points[0].experiment.expect.accuracy, 0.8);
+  EXPECT_EQ(sweep.points[0].experiment.expect.bytes_sent_per_node.value, 2'000'000u);
+  EXPECT_FALSE(sweep.points[1].experiment.expect.accuracy.has_value());
+  EXPECT_EQ(sweep.points[1].experiment.expect.spread, 0.1);
+}
+
+TEST(Sweep, WhatTheExperimentExpectsAndItsControlsAreLeftOut) {
+  Experiment base = Base();
+  base.controls = Experiment::Controls::kAll;
+  base.expect.gain_over_isolated = 0.1;
+  const auto sweep = ParseSweep("sweep: {seeds: 1}\n", "s.yaml", base);
+  ASSERT_TRUE(sweep);
+  EXPECT_FALSE(sweep->value.points[0].experiment.expect.gain_over_isolated.has_value());
+  EXPECT_EQ(sweep->value.points[0].experiment.controls, Experiment::Controls::kNone);
 }
 
 TEST(Sweep, WithoutGridAndListIsOnePoint) {

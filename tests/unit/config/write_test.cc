@@ -60,19 +60,20 @@ data:
   cache: .cache
 train:
   optimizer: {kind: sgd, learning_rate: 0.1, momentum: 0.7, beta1: 0.1, beta2: 0.2, epsilon: 0.3,
-    beta: 0.4, mu: 0.6, mixing_limit: 3, weight_decay: 0.01, nesterov: true, decay: 0.8,
+    beta: 0.4, mu: 0.6, mixing_limit: 3, correction: 0.3, correction_fade: 0.02,
+    weight_decay: 0.01, nesterov: true, decay: 0.8,
     blend: 0.75, eta_minus: 0.4, eta_plus: 1.3, step_initial: 0.2, step_min: 0.001, step_max: 20}
   schedule: {kind: cosine, warmup: 10, every: 11, drop: 0.5, length: 1000, floor: 0.05}
   clip: {norm: 1.5, value: 0.25}
   until: {epochs: 0.123456789}
   settle: 120 rounds
+  average: 0.75
   linger: 1h
   evaluate: {every: {batches: 11}}
   checkpoint_every: 90s
-consensus:
-  {batches: 2, sends: 3, gamma: 0.1, drain: round, reply: false, limit_in_flight: false,
-    pending_for: 1s, join: true, join_retry: 3s, settle_patience: 4s,
-    encoding: {weights: f16, deltas: top_k}, fifo: {weights: 5, deltas: 6, bytes: 1MiB}}
+consensus: {batches: 2, sends: 3, gamma: 0.1, gamma_by_age: true, drain: round, reply: false,
+  limit_in_flight: false, pending_for: 1s, join: true, join_retry: 3s, settle_patience: 4s,
+  encoding: {weights: f16, deltas: top_k}, fifo: {weights: 5, deltas: 6, bytes: 1MiB}}
 faults: {weights_drop: 0.1234567891, deltas_drop: 7%, duplicate: 1, delay: 3ms, seed: 4,
   reorder: 5ms, corrupt: 0.5, cut: 0.25, throttle: 7kB}
 api: {listen: /run/a.sock}

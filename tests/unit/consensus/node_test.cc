@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <vector>
 
@@ -43,6 +44,25 @@ TEST_F(NodeTest, WeightsMoveBothSidesByTheSameNumbers) {
   EXPECT_EQ(Of<SendDeltas>(actions)[0].exchange.value, 9u);
   EXPECT_EQ(Reply(), (std::vector<float>{1, 0, 2}));
   EXPECT_EQ(X(), (std::vector<float>{2, 2, -1}));
+}
+
+TEST_F(NodeTest, GammaFallsWithTheAgeOfAnswersWhereThatIsWanted) {
+  for (const bool by_age : {false, true}) {
+    Make({.batches = 1, .sends = 1, .gamma_by_age = by_age});
+    Post(PeerUp{Key(1)});
+    Post(Started{});
+    const SendWeights first = Of<SendWeights>(Round(1)).at(0);
+    EXPECT_FLOAT_EQ(first.gamma_max, 0.5f) << "no reply has been timed";
+    now_ += 2 * kStep;
+    Post(Trained{1});
+    now_ += kStep;
+    Receive(Make(MessageKind::kDeltas, 1, first.exchange.value, {0, 0, 0}));
+    Post(Drained{});
+    // The phases took 1 and 2 steps, (7 + 2) / 8 on average; the reply 3.
+    const double age = 3 / 1.125;
+    const float wanted = by_age ? static_cast<float>(0.5 / std::sqrt(1 + age)) : 0.5f;
+    EXPECT_NEAR(Of<SendWeights>(Round(1)).at(0).gamma_max, wanted, 0.02f);
+  }
 }
 
 TEST_F(NodeTest, GammaIsTheSmallerOfBothSides) {

@@ -1,9 +1,11 @@
-// What the learner adds to the core: the encodings of messages. All else of it is tested by whole
-// fleets (tests/sim).
+// What the learner adds to the core: the encodings of messages, the published average. All else of
+// it is tested by whole fleets (tests/sim).
 #include "covey/learner/learner.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -25,7 +27,7 @@ class Post final : public Host {
  public:
   void Send(consensus::Message message) override { sent.push_back(std::move(message)); }
   void AskToJoin(const PeerKey&) override {}
-  void Publish(Snapshot) override {}
+  void Publish(Snapshot snapshot) override { published.push_back(std::move(snapshot)); }
   std::optional<consensus::Message> Take() override {
     if (mail.empty()) return std::nullopt;
     consensus::Message next = std::move(mail.front());
@@ -35,6 +37,7 @@ class Post final : public Host {
 
   std::vector<consensus::Message> mail;
   std::vector<consensus::Message> sent;
+  std::vector<Snapshot> published;
 };
 
 Settings With(consensus::Encodings encoding) {
@@ -143,6 +146,37 @@ TEST(LearnerEncodings, AreChosenForEachPeer) {
       EXPECT_EQ(message.encoding, old ? Encoding::kFloat32 : Encoding::kFloat16);
     }
   }
+}
+
+// y <- y + w (x - y) recomputed beside; the settled model is x itself.
+TEST(LearnerAverage, IsPublishedUntilTheNodeHasSettled) {
+  Settings settings = With({});
+  settings.average = 0.75f;
+  settings.consensus.publish_batches = 1;
+  settings.consensus.until_batches = 8;
+  settings.optimizer.learning_rate = 0.1f;
+  Post post;
+  Learner learner(settings, FourSamples(), {0, 1, 2, 3}, post);
+  std::vector<double> y(learner.x().begin(), learner.x().end());
+  learner.Start({});
+  double apart = 0;
+  for (int round = 1; round <= 8; ++round) {
+    learner.TrainBatch();
+    learner.Trained({}, 1);
+    ASSERT_FALSE(post.published.empty());
+    const Snapshot& last = post.published.back();
+    const double weight = std::max(0.25, 1.0 / (1 + round));
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      y[i] += weight * (static_cast<double>(learner.x()[i]) - y[i]);
+      if (last.state != consensus::State::kTraining) continue;
+      EXPECT_NEAR(static_cast<double>((*last.x)[i]), y[i], 1e-5);
+      apart = std::max(apart, std::abs(y[i] - static_cast<double>(learner.x()[i])));
+    }
+  }
+  EXPECT_GT(apart, 0.05) << "the average is not the model itself";
+  const Snapshot& settled = post.published.back();
+  EXPECT_EQ(settled.state, consensus::State::kDone);
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_EQ((*settled.x)[i], learner.x()[i]);
 }
 
 TEST(LearnerEncodings, ANewcomerGetsAnExactCopy) {

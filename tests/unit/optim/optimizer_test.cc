@@ -158,6 +158,75 @@ TEST(Optimizer, TheMixingLimitHoldsNodesTogetherWhenAnswersAreLate) {
   EXPECT_GT(ApartAfterLateAnswers(1e6f), 50);
 }
 
+// Four nodes with f_i(x) = a_i (x - t_i)^2 / 2 take ten steps a round and then meet in their mean,
+// but for losing a share of it. Returns: where they end; the best for all is sum(a t) / sum(a).
+double WhereFourNodesMeet(const Settings& settings, std::vector<double>* corrections = nullptr) {
+  const std::vector<float> a = {1, 2, 4, 9}, t = {-1, 3, 0.5f, 2};
+  std::vector<Optimizer> nodes;
+  std::vector<std::vector<float>> x(4, std::vector<float>(1));
+  for (std::size_t i = 0; i < 4; ++i) nodes.emplace_back(settings, 1);
+  for (std::size_t i = 0; i < 4; ++i) nodes[i].EndRound(x[i]);
+  for (int round = 0; round < 3000; ++round) {
+    float mean = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      for (int step = 0; step < 10; ++step) {
+        nodes[i].Step(x[i], std::vector<float>{a[i] * (x[i][0] - t[i])}, 0);
+      }
+      mean += x[i][0] / 4;
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
+      nodes[i].BeginMixing(x[i]);
+      x[i][0] += 0.75f * (mean - x[i][0]);
+      nodes[i].EndMixing(x[i]);
+      nodes[i].EndRound(x[i]);
+    }
+  }
+  for (std::size_t i = 0; i < 4 && corrections != nullptr; ++i) {
+    const auto state = nodes[i].state();
+    EXPECT_EQ(state[3].name, "correction");
+    corrections->push_back(static_cast<double>(state[3].values[0]));
+  }
+  return static_cast<double>((x[0][0] + x[1][0] + x[2][0] + x[3][0]) / 4);
+}
+
+TEST(Optimizer, TheCorrectionMovesTheMeetingPointOfUnequalNodesToTheBestForAll) {
+  const double best = (1 * -1 + 2 * 3 + 4 * 0.5 + 9 * 2) / 16.0;
+  Settings settings{.kind = Kind::kQuasiGlobal, .learning_rate = 0.02f};
+  EXPECT_GT(std::abs(WhereFourNodesMeet(settings) - best), 0.05) << "local steps drift apart";
+  settings.correction = 0.3f;
+  settings.correction_fade = 0;
+  std::vector<double> corrections;
+  EXPECT_NEAR(WhereFourNodesMeet(settings, &corrections), best, 1e-3);
+  // Each is how far the node's own gradient is from the mean gradient there, which is 0.
+  EXPECT_NEAR(corrections[0], 1 * (best + 1), 0.01);
+  EXPECT_NEAR(corrections[3], 9 * (best - 2), 0.01);
+  EXPECT_NEAR(corrections[0] + corrections[1] + corrections[2] + corrections[3], 0, 1e-3);
+}
+
+TEST(Optimizer, TheCorrectionFadesAndIsNothingWithoutTraining) {
+  const Settings settings{.kind = Kind::kQuasiGlobal,
+                          .learning_rate = 0.1f,
+                          .correction = 0.5f,
+                          .correction_fade = 0.25f};
+  Optimizer optimizer(settings, 1);
+  std::vector<float> x = {0};
+  optimizer.EndRound(x);
+  const auto mix = [&](float by) {
+    optimizer.BeginMixing(x);
+    x[0] += by;
+    optimizer.EndMixing(x);
+  };
+  mix(5);  // no step in this round
+  optimizer.EndRound(x);
+  EXPECT_EQ(optimizer.state()[3].values[0], 0.0f);
+  optimizer.Step(x, std::vector<float>{0}, 0);
+  mix(0.2f);
+  optimizer.EndRound(x);
+  EXPECT_NEAR(optimizer.state()[3].values[0], 0.5f * 0.2f / 0.1f, 1e-5f);
+  optimizer.EndRound(x);
+  EXPECT_NEAR(optimizer.state()[3].values[0], 0.75f, 1e-5f);
+}
+
 TEST(Optimizer, OthersDoNothingWhenMixed) {
   for (const Settings& settings : {Settings{}, Settings{.kind = Kind::kSgd, .momentum = 0.9f}}) {
     Optimizer a(settings, kSize), b(settings, kSize);

@@ -73,6 +73,10 @@ TEST(Settings, FactorsAreCheckedAtTheirEdges) {
     ExpectRefused({.beta2 = bad}, "optimizer.beta2", "");
     ExpectRefused({.kind = Kind::kQuasiGlobal, .beta = bad}, "optimizer.beta", "");
     ExpectRefused({.kind = Kind::kQuasiGlobal, .mu = bad}, "optimizer.mu", "");
+    ExpectRefused({.kind = Kind::kQuasiGlobal, .correction = bad == 1.0f ? 1.1f : bad},
+                  "optimizer.correction", "");
+    ExpectRefused({.kind = Kind::kQuasiGlobal, .correction_fade = bad == 1.0f ? 1.1f : bad},
+                  "optimizer.correction_fade", "");
   }
   for (const float bad : {0.5f, 1.01f, kNaN}) {
     ExpectRefused({.kind = Kind::kBackprop, .blend = bad}, "optimizer.blend", "");
