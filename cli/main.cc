@@ -16,7 +16,9 @@
 #include "covey/config/load.h"
 #include "covey/config/paths.h"
 #include "data_command.h"
+#include "model_files.h"
 #include "model_text.h"
+#include "predict.h"
 #include "status_text.h"
 
 namespace covey {
@@ -42,6 +44,18 @@ std::string Absolute(const std::string& path) {
   return std::string(folder) + '/' + path;
 }
 
+// The configuration of the node that is meant, paths filled.
+Result<config::NodeConfig> ConfigOf(const Options& options) {
+  config::NodeConfig config;
+  if (!options.config.empty()) {
+    auto loaded = config::LoadNode(options.config);
+    if (!loaded) return tl::unexpected(loaded.error());
+    config = std::move(loaded->value);
+  }
+  config::FillPaths(config, config::Environment::OfProcess());
+  return config;
+}
+
 // Which daemon is meant: --socket, else the one of the configuration file, else the one of this
 // user.
 Result<Place> Find(const Options& options) {
@@ -53,14 +67,9 @@ Result<Place> Find(const Options& options) {
     const bool url = options.socket.rfind("ipc://", 0) == 0;
     return Place{url ? options.socket : Absolute(options.socket), *timeout};
   }
-  config::NodeConfig config;
-  if (!options.config.empty()) {
-    auto loaded = config::LoadNode(options.config);
-    if (!loaded) return tl::unexpected(loaded.error());
-    config = std::move(loaded->value);
-  }
-  config::FillPaths(config, config::Environment::OfProcess());
-  return Place{Absolute(config.api.listen), *timeout};
+  const auto config = ConfigOf(options);
+  if (!config) return tl::unexpected(config.error());
+  return Place{Absolute(config->api.listen), *timeout};
 }
 
 Result<api::Client> Connect(const Place& place) {
@@ -131,6 +140,71 @@ Status DescribeModel(const Options& options) {
   return {};
 }
 
+Status AskForPredictions(const Options& options, const PredictOptions& predict) {
+  return Predict(predict, [&options]() -> Result<api::Client> {
+    const auto place = Find(options);
+    if (!place) return tl::unexpected(place.error());
+    return Connect(*place);
+  });
+}
+
+// Commands on model files: what each is called with, and what does it.
+class ModelCommands {
+ public:
+  ModelCommands(command_line::Command& model, Options& options)
+      : options_(options),
+        info_(model.Sub("info", "Show what a model file holds, and how good it is")),
+        export_(model.Sub("export", "Write a model as ONNX or safetensors")),
+        import_(model.Sub("import", "Let a node start from a model file")),
+        diff_(model.Sub("diff", "Compare the parameters of two models")),
+        rollback_(model.Sub("rollback", "Publish the model before the published one again")) {
+    constexpr const char* kFrom = "Model file, or a node's state folder: its published model";
+    info_.Add("FILE", files_.first, kFrom).Required();
+    export_.Add("FROM", files_.first, kFrom).Required();
+    export_.Add("TO", files_.second, "File that ends in .onnx or .safetensors").Required();
+    import_.Add("FILE", files_.first, kFrom).Required();
+    import_.Add("--config", options.config, "The node's configuration file").Required();
+    import_.Flag("--replace", files_.replace, "Move the node's checkpoints aside");
+    diff_.Add("FILE", files_.first, kFrom).Required();
+    diff_.Add("OTHER", files_.second, kFrom).Required();
+    rollback_.Add("FOLDER", files_.first, "Folder with model.onnx; else that of the node");
+    rollback_.Add("--config", options.config, "The node's configuration file, to find it");
+    for (command_line::Command* one : {&info_, &diff_, &rollback_}) {
+      one->Flag("--json", files_.json, "Print JSON");
+    }
+  }
+
+  // Returns: what the command that was given came to; nothing when none of these was.
+  std::optional<Status> Run() const {
+    if (info_.given()) return ModelInfo(files_);
+    if (export_.given()) return ModelExport(files_);
+    if (diff_.given()) return ModelDiff(files_);
+    if (!import_.given() && !rollback_.given()) return std::nullopt;
+    const auto config = ConfigOf(options_);
+    if (!config) return Status(tl::unexpected(config.error()));
+    return import_.given() ? ModelImport(files_, *config) : ModelRollback(files_, *config);
+  }
+
+ private:
+  Options& options_;
+  ModelFileOptions files_;
+  command_line::Command& info_;
+  command_line::Command& export_;
+  command_line::Command& import_;
+  command_line::Command& diff_;
+  command_line::Command& rollback_;
+};
+
+void AddPredict(command_line::Command& command, PredictOptions& predict) {
+  command.Add("VALUES", predict.values,
+              "Numbers of one sample; behind -- when the first is negative");
+  command.Add("--row", predict.row, "The same in one word: --row=5.1,3.5,1.4,0.2");
+  command.Add("--csv", predict.csv,
+              "Samples as rows of numbers, with or without a header; -: stdin");
+  command.Add("--model", predict.model, "Ask this model file, not the daemon");
+  command.Add("--top", predict.top, "Classes of each answer; 0: all").ShowDefault();
+}
+
 command_line::Command& Add(command_line::Command& program, const char* name, const char* help,
                            Options& options) {
   command_line::Command& command = program.Sub(name, help);
@@ -165,12 +239,16 @@ int Main(int argc, char** argv) {
   Command& leave =
       Add(program, "leave", "Say goodbye, measure the model, write a checkpoint, end", options);
   leave.Flag("--no-wait", options.no_wait, "Return as soon as the daemon has agreed");
-  Command& model = program.Sub("model", "Look at a model");
+  PredictOptions predict_options;
+  Command& predict = Add(program, "predict", "Ask the model of the daemon, or of a file", options);
+  AddPredict(predict, predict_options);
+  Command& model = program.Sub("model", "Look at models, move them, go back to an earlier one");
   Command& describe =
       model.Sub("describe", "Show layers, shapes, parameters, memory and multiply-adds of a model");
   describe.Add("FILE", options.file, "Node or experiment file").Required();
   describe.Flag("--json", options.json, "Print JSON");
   DataCommand data(program);
+  const ModelCommands models(model, options);
   if (const auto code = program.Parse(argc, argv)) return *code;
 
   Status done;
@@ -184,10 +262,15 @@ int Main(int argc, char** argv) {
     done = Steer(options, api::Command::kSettle);
   } else if (leave.given()) {
     done = Leave(options);
+  } else if (predict.given()) {
+    predict_options.json = options.json;
+    done = AskForPredictions(options, predict_options);
   } else if (describe.given()) {
     done = DescribeModel(options);
   } else if (const std::optional<Status> ran = data.Run()) {
     done = *ran;
+  } else if (const auto of_models = models.Run()) {
+    done = *of_models;
   }
   if (done && std::fflush(stdout) != 0) {
     done = Fail(ErrorCode::kIo, "stdout", "can't be written");

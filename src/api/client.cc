@@ -63,6 +63,7 @@ struct Client::State {
 
   // Returns: the next message, or nothing at the deadline.
   Result<std::optional<std::variant<Reply, Event>>> Receive(Clock::time_point deadline);
+  Result<Reply> AskFor(Request request);
   Result<NodeStatus> Ask(RequestKind kind);
 
   std::string path;
@@ -114,8 +115,8 @@ Result<std::optional<std::variant<Reply, Event>>> Client::State::Receive(
   }
 }
 
-Result<NodeStatus> Client::State::Ask(RequestKind kind) {
-  const Request request{++last_id, kind};
+Result<Reply> Client::State::AskFor(Request request) {
+  request.id = ++last_id;
   const std::string bytes = EncodeRequest(request);
   if (::zmq_send(dealer.handle(), bytes.data(), bytes.size(), ZMQ_DONTWAIT) < 0) {
     return Fail(ErrorCode::kUnavailable, path, "the daemon does not take requests");
@@ -138,13 +139,41 @@ Result<NodeStatus> Client::State::Ask(RequestKind kind) {
     }
     // The answer to an earlier request that timed out is passed over.
     auto& reply = std::get<Reply>(**answer);
-    if (reply.id == request.id) return std::move(reply.result);
+    if (reply.id == request.id) return std::move(reply);
   }
+}
+
+Result<NodeStatus> Client::State::Ask(RequestKind kind) {
+  Request request;
+  request.kind = kind;
+  auto reply = AskFor(std::move(request));
+  if (!reply) return tl::unexpected(std::move(reply.error()));
+  return std::move(reply->result);
 }
 
 Result<NodeStatus> Client::GetStatus() { return state_->Ask(RequestKind::kStatus); }
 
 Result<NodeStatus> Client::Do(Command command) { return state_->Ask(ToRequest(command)); }
+
+Result<Predictions> Client::Predict(const Question& question) {
+  // Protobuf adds a few bytes to four for each number.
+  if (question.values.size() * sizeof(float) + 64 > kMaxRequest) {
+    return Fail(ErrorCode::kUsage, "predict",
+                std::to_string(question.values.size()) + " numbers in one question, at most " +
+                    std::to_string((kMaxRequest - 64) / sizeof(float)) + " fit",
+                "ask for fewer samples at once");
+  }
+  Request request;
+  request.kind = RequestKind::kPredict;
+  request.question = question;
+  auto reply = state_->AskFor(std::move(request));
+  if (!reply) return tl::unexpected(std::move(reply.error()));
+  if (!reply->result) return tl::unexpected(std::move(reply->result.error()));
+  if (!reply->predictions) {
+    return Fail(ErrorCode::kProtocol, state_->path, "the daemon answered another question");
+  }
+  return std::move(*reply->predictions);
+}
 
 Result<void> Client::Subscribe() {
   const auto status = state_->Ask(RequestKind::kSubscribe);

@@ -2,6 +2,7 @@
 
 #include <covey/v1/api.pb.h>
 
+#include "api/prediction_messages.h"
 #include "covey/api/server.h"
 
 namespace covey::api {
@@ -290,6 +291,11 @@ std::string EncodeRequest(const Request& request) {
   v1::ClientMessage message;
   message.mutable_request()->set_id(request.id);
   message.mutable_request()->set_command(static_cast<v1::ApiCommand>(request.kind));
+  if (request.kind == RequestKind::kPredict) {
+    v1::ApiPredict* predict = message.mutable_request()->mutable_predict();
+    predict->mutable_values()->Add(request.question.values.begin(), request.question.values.end());
+    predict->set_top(request.question.top);
+  }
   return message.SerializeAsString();
 }
 
@@ -298,7 +304,9 @@ std::string EncodeReply(const Reply& reply) {
   v1::ApiReply* out = message.mutable_reply();
   out->set_id(reply.id);
   out->set_ok(reply.result.has_value());
-  if (reply.result) {
+  if (reply.result && reply.predictions) {
+    Put(*reply.predictions, out->mutable_prediction());
+  } else if (reply.result) {
     Put(*reply.result, out->mutable_status());
   } else {
     out->set_error(reply.result.error().Format());
@@ -332,8 +340,12 @@ Result<Request> DecodeRequest(std::string_view bytes) {
   }
   const v1::ApiRequest& request = message.request();
   const bool known = v1::ApiCommand_IsValid(request.command());
-  return Request{request.id(),
-                 known ? static_cast<RequestKind>(request.command()) : RequestKind::kUnknown};
+  Request to;
+  to.id = request.id();
+  to.kind = known ? static_cast<RequestKind>(request.command()) : RequestKind::kUnknown;
+  to.question.values.assign(request.predict().values().begin(), request.predict().values().end());
+  to.question.top = request.predict().top();
+  return to;
 }
 
 Result<std::variant<Reply, Event>> DecodeAnswer(std::string_view bytes) {
@@ -353,6 +365,10 @@ Result<std::variant<Reply, Event>> DecodeAnswer(std::string_view bytes) {
   if (!reply.ok()) {
     return std::variant<Reply, Event>(
         Reply{reply.id(), Fail(ToErrorCode(reply.exit_code()), "", reply.error())});
+  }
+  if (reply.has_prediction()) {
+    return std::variant<Reply, Event>(
+        Reply{reply.id(), NodeStatus{}, ToPredictions(reply.prediction())});
   }
   auto status = ToStatus(reply.status());
   if (!status) return tl::unexpected(status.error());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -20,17 +21,20 @@ enum class RequestKind : std::uint8_t {
   kPause,
   kResume,
   kSettle,
-  kLeave
+  kLeave,
+  kPredict
 };
 
 struct Request {
   std::uint64_t id = 0;
   RequestKind kind = RequestKind::kStatus;
+  Question question = {};  // kPredict
 };
 
 struct Reply {
   std::uint64_t id = 0;
   Result<NodeStatus> result;
+  std::optional<Predictions> predictions = {};  // to kPredict; the status is left out then
 };
 
 std::string EncodeRequest(const Request& request);

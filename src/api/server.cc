@@ -37,6 +37,7 @@ struct Server::State {
     ::zmq_ctx_set(context.handle(), ZMQ_BLOCKY, 0);
     router.set(zmq::sockopt::router_mandatory, true);
     router.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMaxRequest));
+    router.set(zmq::sockopt::rcvhwm, kMaxWaitingRequests);
     router.set(zmq::sockopt::linger, kLingerMs);
   }
   ~State() {
@@ -129,6 +130,8 @@ Result<NodeStatus> Server::State::Answer(Handler& handler, const std::string& cl
     case RequestKind::kSettle:
       done = handler.Do(Command::kSettle);
       break;
+    case RequestKind::kPredict:  // ServeOne
+      break;
     case RequestKind::kLeave:
       done = handler.Do(Command::kLeave);
       break;
@@ -155,9 +158,26 @@ bool Server::State::ServeOne(Handler& handler) {
     return true;
   }
   ++counters.requests;
-  Reply reply{request->id, Answer(handler, client, request->kind)};
+  Reply reply;
+  reply.id = request->id;
+  if (request->kind == RequestKind::kPredict) {
+    auto predictions = handler.Predict(request->question);
+    if (predictions) {
+      reply.predictions = std::move(*predictions);
+    } else {
+      reply.result = tl::unexpected(std::move(predictions.error()));
+    }
+  } else {
+    reply.result = Answer(handler, client, request->kind);
+  }
   if (Send(client, EncodeReply(reply)) == EMSGSIZE) {
-    reply.result = Fail(ErrorCode::kSoftware, "coveyd", "the status does not fit into a message");
+    const bool asked_too_much = reply.predictions.has_value();
+    reply.predictions.reset();
+    reply.result =
+        asked_too_much
+            ? Fail(ErrorCode::kUsage, "coveyd", "the answer does not fit into a message",
+                   "ask for fewer samples or classes at once")
+            : Fail(ErrorCode::kSoftware, "coveyd", "the status does not fit into a message");
     Send(client, EncodeReply(reply));
   }
   return true;

@@ -47,6 +47,15 @@ void CheckNode(const NodeConfig& c, Problems& problems) {
                       .note = "start with node.start_paused: true for a node that only answers"});
 }
 
+void CheckHttp(const NodeConfig& c, Problems& problems) {
+  if (!c.http.enabled || IsLoopback(c.http.listen.host)) return;
+  problems.push_back({.path = "http.listen",
+                      .reads = {"http.enabled"},
+                      .what = "'" + c.http.listen.Text() +
+                              "' is beyond loopback, and HTTP here has no authentication",
+                      .note = "use 127.0.0.1:7421; others reach it through a proxy of yours"});
+}
+
 void CheckNetwork(const NodeConfig& c, Problems& problems) {
   std::set<PeerKey> keys;
   for (std::size_t i = 0; i < c.network.seeds.size(); ++i) {
@@ -309,6 +318,7 @@ std::vector<Problem> Contradictions(const NodeConfig& config) {
   CheckNode(config, problems);
   CheckSecurity(config, problems);
   CheckNetwork(config, problems);
+  CheckHttp(config, problems);
   CheckModel(config, problems);
   CheckData(config, problems);
   CheckConsensus(config, problems);

@@ -127,6 +127,19 @@ void VisitIdentity(Visitor& v, NodeSettings& n) {
            OptionalInteger(n.init_index));
 }
 
+void VisitPublish(Visitor& v, PublishSettings& p) {
+  v.Scalar(
+      {"models", "Write model.onnx, model.safetensors and latest.json when the model improves"},
+      Boolean(p.models));
+  v.Scalar({"every", "At most once in this time; the last improvement is always written"},
+           Time(p.every, Duration::zero(), hours(24)));
+  v.Scalar({"margin",
+            "Quality gate: a model that is worse on the hold-out than the published one by more "
+            "than this (points of accuracy, or the fraction by which the loss grows) is not "
+            "published. Unset: no gate"},
+           OptionalReal(p.margin, {.low = 0, .high = 1}));
+}
+
 void VisitExpect(Visitor& v, Expect& e) {
   v.Scalar({"accuracy", "Mean over the nodes at least"}, OptionalFraction(e.accuracy));
   v.Scalar({"accuracy_min", "Worst node at least"}, OptionalFraction(e.accuracy_min));
@@ -160,9 +173,16 @@ void VisitNode(Visitor& v, NodeConfig& c) {
       {"consensus", "Consensus Learning: train N batches, send M models, average what came in"},
       [&v, &c] { VisitConsensus(v, c.consensus); });
   v.Section({"faults", "What goes wrong, for experiments"}, [&v, &c] { VisitFaults(v, c.faults); });
+  v.Section({"publish", "The best model, as files for other programs in model/ of node.state_dir"},
+            [&v, &c] { VisitPublish(v, c.publish); });
   v.Section({"api", "Local API for covey and for programs on the same machine"}, [&v, &c] {
     v.Scalar({"listen", "Path of the socket. Empty: api.sock in node.state_dir", false, true},
              Path(c.api.listen));
+  });
+  v.Section({"http", "The same questions over HTTP, for programs on the same machine"}, [&v, &c] {
+    v.Scalar({"enabled", "Serve POST /v1/predict and GET /healthz"}, Boolean(c.http.enabled));
+    v.Scalar({"listen", "HOST:PORT; there is no authentication, so only loopback is taken"},
+             ListenAddress(c.http.listen));
   });
   v.Section({"log", "What the daemon says about itself"}, [&v, &c] { VisitLog(v, c.log); });
 }

@@ -176,4 +176,17 @@ void Fill(const node::Report& report, const setup::Assembly& assembly, const ToM
   status.checkpoint.failures = report.checkpoint.failures;
 }
 
+Result<api::Predictions> AnswerFrom(node::Daemon& daemon, const api::Question& question) {
+  auto prediction = daemon.Predict(question.values);
+  if (!prediction) return tl::unexpected(std::move(prediction.error()));
+  const std::size_t outputs = prediction->outputs.size() / prediction->samples;
+  api::Predictions to;
+  to.version = prediction->version;
+  to.batches = prediction->batches;
+  to.answers = nn::IsClassification(daemon.model())
+                   ? api::RankAnswers(prediction->outputs, outputs, daemon.labels(), question.top)
+                   : api::ValueAnswers(prediction->outputs, outputs);
+  return to;
+}
+
 }  // namespace covey::control

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "covey/api/types.h"
+#include "covey/node/daemon.h"
 #include "covey/node/report.h"
 #include "covey/setup/assemble.h"
 
@@ -21,5 +22,8 @@ api::FinalResults ToFinal(const learner::FinalScores& scores);
 // are.
 void Fill(const node::Report& report, const setup::Assembly& assembly, const ToMonotonic& monotonic,
           api::NodeStatus& status);
+
+// Asks the published model.
+Result<api::Predictions> AnswerFrom(node::Daemon& daemon, const api::Question& question);
 
 }  // namespace covey::control

@@ -86,6 +86,10 @@ Result<void> LocalApi::Do(api::Command command) {
   return daemon.Leave();
 }
 
+Result<api::Predictions> LocalApi::Predict(const api::Question& question) {
+  return AnswerFrom(*daemon_.load(), question);
+}
+
 void LocalApi::OnEvaluated(const learner::Score& score, const node::Progress& progress, Time now) {
   api::Event event = MakeEvent(api::Event::Kind::kEvaluated, progress);
   // Events may come before Serve; their time is not known to anybody then.

@@ -23,6 +23,7 @@
 #include "node/mailbox.h"
 #include "node/network_thread.h"
 #include "node/outbox.h"
+#include "node/publisher.h"
 
 namespace covey::node {
 namespace {
@@ -65,6 +66,8 @@ struct Daemon::State {
       : settings(std::move(given)),
         assembly(std::move(assembled)),
         mailbox(clock, assembly.learner.consensus.fifo),
+        publisher(clock, {settings.config, settings.software}, assembly.learner.model,
+                  assembly.data.train),
         evaluator(clock, MakeScoreboard(assembly)),
         checkpoints(clock, IdentityOf(settings, assembly), evaluator),
         learner(assembly, {clock, mailbox, outbox, evaluator, checkpoints},
@@ -75,10 +78,12 @@ struct Daemon::State {
   ~State() {
     learner.Join();
     evaluator.Join();
+    publisher.Join();
     checkpoints.Stop();
   }
 
   Status Restore();
+  Status StartFromImport();
   void OnStage(const Progress& changed);
   void OnScore(const learner::Score& score);
   Status Command(consensus::Command command, bool (*has_effect)(const Progress& progress));
@@ -92,6 +97,7 @@ struct Daemon::State {
   Clock clock;
   Mailbox mailbox;
   Outbox outbox;
+  Publisher publisher;
   EvaluatorThread evaluator;
   CheckpointThread checkpoints;
   LearnerThread learner;
@@ -135,7 +141,8 @@ Status Daemon::State::Restore() {
     log::Warning(log::Category::kStore, "passed over a checkpoint: " + skipped.reason.Format(),
                  {{"path", skipped.path}});
   }
-  if (!loaded->checkpoint) return {};
+  publisher.Restore();
+  if (!loaded->checkpoint) return StartFromImport();
   store::Checkpoint& checkpoint = *loaded->checkpoint;
   if (checkpoint.best && checkpoint.best->x.size() > 0) {
     learner::Score best;
@@ -152,6 +159,20 @@ Status Daemon::State::Restore() {
   restored_from = loaded->path;
   log::Info(log::Category::kStore, "goes on from a checkpoint",
             {{"path", loaded->path}, {"batches", batches}});
+  return {};
+}
+
+// A model that was imported stands in for the initial parameters.
+Status Daemon::State::StartFromImport() {
+  const std::string path = settings.config.node.state_dir + "/start.safetensors";
+  auto x = store::ReadParameters(path, settings.config.model);
+  if (!x && x.error().code == ErrorCode::kNoInput) return {};
+  if (!x) return tl::unexpected(std::move(x.error()));
+  learner::Saved saved = learner.Save();
+  saved.x = std::move(*x);
+  if (Status restored = learner.Restore(saved); !restored) return restored;
+  restored_from = path;
+  log::Info(log::Category::kStore, "starts from an imported model", {{"path", path}});
   return {};
 }
 
@@ -172,7 +193,9 @@ void Daemon::Start(NetworkDriver& network, Observer& observer) {
   state.Measure();
   state.network->Start();
   state.checkpoints.Start();
-  state.evaluator.Start([&state](const learner::Score& score) { state.OnScore(score); });
+  state.publisher.Start();
+  state.evaluator.Start([&state](const learner::Score& score) { state.OnScore(score); },
+                        [&state](const auto& best) { state.publisher.Offer(best); });
   state.learner.Start({[&state] { state.network->Wake(); },
                        [&state](const Progress& progress) { state.OnStage(progress); },
                        [&state](const Error& error) {
@@ -340,8 +363,16 @@ Status Daemon::State::End(Ending ending) {
     std::fflush(nullptr);
     std::_Exit(written ? 0 : static_cast<int>(written.error().code));
   }
+  // Written last: the checkpoint matters more.
+  if (!publisher.Stop(deadline)) EndHung("publishing");
   return written;
 }
+
+Result<Prediction> Daemon::Predict(std::span<const float> raw) {
+  return state_->publisher.Predict(raw);
+}
+const nn::ModelSpec& Daemon::model() const { return state_->publisher.spec(); }
+const data::LabelNames& Daemon::labels() const { return state_->publisher.labels(); }
 
 Report Daemon::GetReport() {
   State& state = *state_;
@@ -351,6 +382,7 @@ Report Daemon::GetReport() {
   if (state.leaving) report.progress.stage = Stage::kLeaving;
   report.evaluation = state.evaluator.report();
   report.checkpoint = state.checkpoints.report();
+  report.publish = state.publisher.report();
   report.fifo = state.mailbox.report();
   report.outbox_dropped = state.outbox.dropped();
   report.endpoint = state.driver->endpoint();

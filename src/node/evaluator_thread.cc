@@ -22,8 +22,10 @@ void EvaluatorThread::Restore(const learner::Score& best,
   best_ = Best{best, std::move(best_x)};
 }
 
-void EvaluatorThread::Start(OnScore on_score) {
+void EvaluatorThread::Start(OnScore on_score, OnBest on_best) {
   on_score_ = std::move(on_score);
+  on_best_ = std::move(on_best);
+  told_ = scoreboard_.best_x();
   thread_ = std::thread([this] {
     NameThread("evaluator");
     LowerPriority();
@@ -105,12 +107,20 @@ void EvaluatorThread::Run() {
       report_.last_at = clock_.Now();
       best_ = Best{scores.best, scoreboard_.best_x()};
     }
+    TellBest();
     finished_.Open();
   }
 }
 
+void EvaluatorThread::TellBest() {
+  if (!on_best_ || scoreboard_.best_x() == told_) return;
+  told_ = scoreboard_.best_x();
+  on_best_({*scoreboard_.best(), told_});
+}
+
 void EvaluatorThread::Evaluate(const learner::Snapshot& snapshot) {
   const learner::Score score = scoreboard_.Evaluate(snapshot);
+  TellBest();
   if (score.validation.samples == 0) return;
   {
     const std::lock_guard lock(mutex_);

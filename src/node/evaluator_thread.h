@@ -23,6 +23,12 @@ class EvaluatorThread {
   static constexpr std::size_t kQueue = 8;
 
   using OnScore = std::function<void(const learner::Score&)>;
+  // The best model so far and its score, for checkpoints and publishing.
+  struct Best {
+    learner::Score score;
+    std::shared_ptr<const tensor::FlatVector> x;
+  };
+  using OnBest = std::function<void(const Best&)>;
 
   EvaluatorThread(const Clock& clock, learner::Scoreboard scoreboard);
   ~EvaluatorThread() { Join(); }
@@ -30,8 +36,9 @@ class EvaluatorThread {
   void Restore(const learner::Score& best, std::shared_ptr<const tensor::FlatVector> best_x);
 
   // `on_score` is called on the evaluator's thread, after every evaluation that has a validation
-  // set.
-  void Start(OnScore on_score);
+  // set. `on_best`: the same, whenever another model is the best; without a validation set that is
+  // every one.
+  void Start(OnScore on_score, OnBest on_best = {});
 
   // Thread: any. Never blocks.
   void Offer(learner::Snapshot snapshot);
@@ -50,20 +57,18 @@ class EvaluatorThread {
 
   EvaluationReport report() const;
 
-  // The best model so far and its score, for checkpoints.
-  struct Best {
-    learner::Score score;
-    std::shared_ptr<const tensor::FlatVector> x;
-  };
   std::optional<Best> best() const;
 
  private:
   void Run();
   void Evaluate(const learner::Snapshot& snapshot);
+  void TellBest();
 
   const Clock& clock_;
   learner::Scoreboard scoreboard_;  // of the thread once it runs
   OnScore on_score_;
+  OnBest on_best_;
+  std::shared_ptr<const tensor::FlatVector> told_;  // to on_best_
   Gate finished_;
   Gate ended_;
 

@@ -126,4 +126,22 @@ Result<tensor::FlatVector> ReadParameters(const std::string& path, const nn::Mod
   return std::move(model->x);
 }
 
+Status CheckSamples(const nn::Predictor& predictor, std::span<const float> raw) {
+  const std::size_t features = predictor.features();
+  if (raw.empty() || raw.size() % features != 0) {
+    return Fail(
+        ErrorCode::kData, "sample",
+        std::to_string(raw.size()) + " numbers, wanted " + std::to_string(features) + " a sample");
+  }
+  const nn::Predictor::Checked checked = predictor.Check(raw);
+  if (checked.flaw == nn::Predictor::Flaw::kNone) return {};
+  const std::string where = "sample " + std::to_string(checked.at / features) + ", element " +
+                            std::to_string(checked.at % features);
+  if (checked.flaw == nn::Predictor::Flaw::kNotFinite) {
+    return Fail(ErrorCode::kData, where, "is not a finite number");
+  }
+  return Fail(ErrorCode::kData, where,
+              "is no symbol of the model: a whole number below its symbols");
+}
+
 }  // namespace covey::store

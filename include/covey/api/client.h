@@ -32,6 +32,9 @@ class Client {
   // Returns: the status right after the command was accepted. kLeave is accepted long before it is
   // done: kFinished follows to subscribers, then the daemon exits.
   Result<NodeStatus> Do(Command command);
+  // What the published model answers, sample by sample.
+  // Errors: as GetStatus; kUsage when the question is larger than a request may be (split it).
+  Result<Predictions> Predict(const Question& question);
   // From now on the daemon sends events.
   Result<void> Subscribe();
 

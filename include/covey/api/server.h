@@ -15,16 +15,18 @@ namespace covey::api {
 // Limits, the same on both sides. The largest path is what fits a socket address, with room to
 // spare.
 inline constexpr std::size_t kMaxSocketPath = 96;
-inline constexpr std::size_t kMaxRequest = 4 * 1024;
+inline constexpr std::size_t kMaxRequest = 1024 * 1024;
 inline constexpr std::size_t kMaxAnswer = 1024 * 1024;
 inline constexpr std::size_t kMaxSubscribers = 32;
+inline constexpr int kMaxWaitingRequests = 16;  // of one client; it waits before it sends more
 
-// What the server asks its daemon. Called on the thread that polls; both must answer at once.
+// What the server asks its daemon. Called on the thread that polls; all must answer at once.
 class Handler {
  public:
   virtual ~Handler() = default;
   virtual NodeStatus GetStatus() = 0;
   virtual covey::Result<void> Do(Command command) = 0;
+  virtual covey::Result<Predictions> Predict(const Question& question) = 0;
 };
 
 class Server {

@@ -1,8 +1,10 @@
 // What a daemon says about itself over its local API: plain structs, the same for every client.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -136,6 +138,41 @@ struct NodeStatus {
   std::uint64_t peak_pss_bytes = 0;  // of the samples taken so far
   CheckpointInfo checkpoint;
 };
+
+// Samples to be answered by the published model.
+// Shapes: values [samples][features], raw numbers as in the data.
+struct Question {
+  std::vector<float> values;
+  std::uint32_t top = 5;  // classes of each answer; 0: all
+};
+
+struct RankedClass {
+  std::uint32_t index = 0;
+  std::string label;      // its number when classes have no names
+  float probability = 0;  // [0, 1]
+
+  bool operator==(const RankedClass&) const = default;
+};
+
+// To one sample: classes, the most probable first, or the values of a regression.
+struct Answer {
+  std::vector<RankedClass> classes;
+  std::vector<float> values;
+
+  bool operator==(const Answer&) const = default;
+};
+
+struct Predictions {
+  std::vector<Answer> answers;  // one a sample
+  std::uint64_t version = 0;    // of the published model; 0: its files are not written yet
+  std::uint64_t batches = 0;    // that the model was trained on
+};
+
+// What a model gave out, as answers.
+// Shapes: outputs [samples][n], n > 0; labels none or n. top: as in Question.
+std::vector<Answer> RankAnswers(std::span<const float> outputs, std::size_t n,
+                                const std::vector<std::string>& labels, std::uint32_t top);
+std::vector<Answer> ValueAnswers(std::span<const float> outputs, std::size_t n);
 
 enum class Command : std::uint8_t { kPause, kResume, kSettle, kLeave };
 std::string_view Name(Command command);  // "pause"

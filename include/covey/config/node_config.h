@@ -153,6 +153,20 @@ struct TrainSettings {
   Duration checkpoint_every = std::chrono::minutes(5);
 };
 
+// The best model so far, as files for other programs in <state_dir>/model.
+struct PublishSettings {
+  bool models = true;
+  Duration every = std::chrono::seconds(10);  // at most once in this time; the last one always
+  // Never publish a model that is worse on the hold-out than the published one by more than this
+  // (accuracy in points from 0 to 1, else the fraction by which the loss grows); unset: the best.
+  std::optional<double> margin;
+};
+
+struct HttpSettings {
+  bool enabled = false;
+  HostPort listen{"127.0.0.1", 7421};  // port 0: the system chooses
+};
+
 struct ApiSettings {
   std::string listen;  // path of the socket; empty: <state_dir>/api.sock
 };
@@ -176,7 +190,9 @@ struct NodeConfig {
   // them from `train` and the size of the shard.
   consensus::Settings consensus;
   FaultSettings faults;
+  PublishSettings publish;
   ApiSettings api;
+  HttpSettings http;
   LogSettings log;
 };
 

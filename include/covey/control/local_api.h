@@ -45,6 +45,7 @@ class LocalApi final : public node::Observer, private api::Handler {
 
   api::NodeStatus GetStatus() override;
   Result<void> Do(api::Command command) override;
+  Result<api::Predictions> Predict(const api::Question& question) override;
 
   api::Server server_;
   const Identity identity_;

@@ -12,9 +12,9 @@
 
 namespace covey::nn {
 
-// Equation: a_0[f] = (raw[f] - mean[f mod n]) * scale[f mod n], n = mean.size(); outputs = the model's function of a_0, and
-// where the loss takes logits their softmax (categorical cross-entropies) or sigmoid (the binary
-// one).
+// Equation: a_0[f] = (raw[f] - mean[f mod n]) * scale[f mod n], n = mean.size(); outputs = the
+// model's function of a_0, and where the loss takes logits their softmax (categorical
+// cross-entropies) or sigmoid (the binary one).
 // Cost: workspace for one batch, allocated in the constructor; Run allocates nothing.
 // Thread: one at a time.
 class Predictor {

@@ -8,13 +8,16 @@
 //   learner --snapshots--> evaluator        learner --copies--> checkpoint writer
 //
 // Life: Open -> Start -> Run -> (asked to leave, signal, linger over, or failure) -> stopped.
-// Files: everything in `state_dir`, locked for the life of the object: checkpoints/.
+// Files: everything in `state_dir`, locked for the life of the object: checkpoints/, model/ (the
+// best model as files for others: store/published.h), start.safetensors (read when there is no
+// checkpoint yet: what `covey model import` left).
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 
 #include "covey/base/result.h"
@@ -68,6 +71,14 @@ class Daemon {
   Status Resume();
   Status Settle();
   Status Leave();  // returns at once
+
+  // What the published model answers. Shapes: raw [samples][features], raw numbers.
+  // Errors: kTemporary before there is a model; kData when a number can't be used.
+  // Cost: one forward pass on the caller's thread; callers wait for one another.
+  Result<Prediction> Predict(std::span<const float> raw);
+  // Of the model that answers.
+  const nn::ModelSpec& model() const;
+  const data::LabelNames& labels() const;
 
   // Waits up to 250 ms for the network thread; its part is then up to one turn old.
   Report GetReport();

@@ -48,6 +48,24 @@ struct CheckpointReport {
   std::uint64_t failures = 0;
 };
 
+struct PublishReport {
+  std::string path;  // of the newest file of this life; empty: none
+  std::uint64_t version = 0;
+  Time at{};
+  std::uint64_t written = 0;
+  std::uint64_t failures = 0;
+  std::uint64_t withheld = 0;  // by the quality gate
+};
+
+// What the published model answers.
+// Shapes: outputs [samples][outputs of the model]: probabilities, or values of a regression.
+struct Prediction {
+  std::vector<float> outputs;
+  std::size_t samples = 0;
+  std::uint64_t version = 0;  // of the published files; 0: not written yet
+  std::uint64_t batches = 0;  // that the model was trained on
+};
+
 struct NetworkReport {
   learner::LinkCounters links;
   std::vector<learner::PeerInfo> peers;
@@ -67,6 +85,7 @@ struct Report {
   Progress progress;
   EvaluationReport evaluation;
   CheckpointReport checkpoint;
+  PublishReport publish;
   NetworkReport network;
   FifoReport fifo;
   std::uint64_t outbox_dropped = 0;  // own WEIGHTS that the network thread had no time for

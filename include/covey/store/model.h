@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@
 #include "covey/base/result.h"
 #include "covey/data/normalization.h"
 #include "covey/nn/model.h"
+#include "covey/nn/predictor.h"
 #include "covey/store/file_system.h"
 #include "covey/store/safetensors.h"
 #include "covey/tensor/flat_vector.h"
@@ -87,6 +89,11 @@ Status WriteModel(const std::string& path, const Model& model,
 // other programs wrote will do when names and shapes are those above.
 // Errors: as ReadModel; kProtocol when the file says that it holds another model.
 Result<tensor::FlatVector> ReadParameters(const std::string& path, const nn::ModelSpec& spec);
+
+// Whether samples can be answered: for programs that take them from outside.
+// Errors: kData: the numbers don't fill samples, one of them is not finite or is no symbol; names
+// sample and element.
+Status CheckSamples(const nn::Predictor& predictor, std::span<const float> raw);
 
 // The architecture as JSON and back. Errors: kData: unknown or missing keys, wrong types, a model
 // that nn::Validate refuses.

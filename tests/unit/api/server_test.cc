@@ -1,6 +1,8 @@
 #include "covey/api/server.h"
 
 #include <gtest/gtest.h>
+
+#include <numeric>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -37,6 +39,19 @@ class FakeDaemon : public Handler {
     if (command == Command::kLeave) return Fail(ErrorCode::kTemporary, "fake", "not now");
     paused_ = command == Command::kPause;
     return {};
+  }
+  // Answers by the sum of the numbers, as often as there are numbers.
+  Result<Predictions> Predict(const Question& question) override {
+    if (question.values.empty()) return Fail(ErrorCode::kData, "fake", "nothing to answer");
+    Predictions predictions;
+    predictions.version = 7;
+    const float sum = std::accumulate(question.values.begin(), question.values.end(), 0.0f);
+    for (std::size_t i = 0; i < question.values.size() && i < 40'000; ++i) {
+      Answer answer;
+      answer.classes.assign(question.top, RankedClass{1, "label", sum});
+      predictions.answers.push_back(answer);
+    }
+    return predictions;
   }
   std::atomic<std::size_t> endpoints{0};
 
@@ -348,6 +363,35 @@ TEST(ApiVersion, NamesEverythingThatMatters) {
   for (const char* part : {"(git ", "protocol ", "linux/", "kernels ", "zmq 4.3.", "protobuf 3."}) {
     EXPECT_NE(line.find(part), std::string::npos) << line;
   }
+}
+
+TEST_F(ApiServer, AnswersQuestionsToTheModel) {
+  Serve();
+  auto client = Client::Connect(path_);
+  ASSERT_TRUE(client.has_value());
+  Question question{{1, 2.5f}, 2};
+  const auto predictions = client->Predict(question);
+  ASSERT_TRUE(predictions.has_value()) << predictions.error().Format();
+  EXPECT_EQ(predictions->version, 7u);
+  ASSERT_EQ(predictions->answers.size(), 2u);
+  EXPECT_EQ(predictions->answers[0].classes,
+            (std::vector<RankedClass>(2, RankedClass{1, "label", 3.5f})));
+  EXPECT_EQ(client->Predict({}).error().code, ErrorCode::kData);
+  // The connection is good for more.
+  EXPECT_TRUE(client->GetStatus().has_value());
+}
+
+TEST_F(ApiServer, QuestionsAndAnswersThatAreTooLargeAreRefusedByName) {
+  Serve();
+  auto client = Client::Connect(path_);
+  Question question{std::vector<float>((kMaxRequest - 64) / sizeof(float)), 0};
+  EXPECT_TRUE(client->Predict(question).has_value());
+  question.values.push_back(0);
+  EXPECT_EQ(client->Predict(question).error().code, ErrorCode::kUsage);
+  question = {std::vector<float>(40'000), 3};
+  const auto large = client->Predict(question);
+  ASSERT_FALSE(large.has_value());
+  EXPECT_NE(large.error().what.find("does not fit"), std::string::npos);
 }
 
 }  // namespace

@@ -2,10 +2,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "config/schema.h"
 #include "unit/config/support.h"
 
 namespace covey::config {
 namespace {
+
+TEST(Contradictions, HttpStaysOnThisMachine) {
+  NodeConfig config = ExampleNode();
+  config.http.listen = {"0.0.0.0", 7421};
+  const auto of_http = [&] {
+    int found = 0;
+    for (const Problem& problem : Contradictions(config)) found += problem.path == "http.listen";
+    return found;
+  };
+  EXPECT_EQ(of_http(), 0);
+  config.http.enabled = true;
+  EXPECT_EQ(of_http(), 1);
+  config.http.listen.host = "127.0.0.1";
+  EXPECT_EQ(of_http(), 0);
+}
 
 using testing::ElementsAre;
 using testing::HasSubstr;

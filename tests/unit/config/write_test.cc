@@ -76,7 +76,9 @@ consensus: {batches: 2, sends: 3, gamma: 0.1, gamma_by_age: true, drain: round, 
   encoding: {weights: f16, deltas: top_k}, fifo: {weights: 5, deltas: 6, bytes: 1MiB}}
 faults: {weights_drop: 0.1234567891, deltas_drop: 7%, duplicate: 1, delay: 3ms, seed: 4,
   reorder: 5ms, corrupt: 0.5, cut: 0.25, throttle: 7kB}
+publish: {models: false, every: 9s, margin: 0.25}
 api: {listen: /run/a.sock}
+http: {enabled: true, listen: "127.0.0.1:7500"}
 log: {level: error, format: json}
 )";
 }

@@ -1,0 +1,110 @@
+"""A trained node answers questions, leaves model files, and starts from one."""
+
+import hashlib
+import json
+import os
+import subprocess
+import unittest
+
+from fixture import BIN, FleetTest
+
+# Bright in the rows of class 2.
+SAMPLE = ["10"] * 8 + ["240"] * 8
+
+
+class Predict(FleetTest):
+    def trained(self):
+        """A node that has learned the classes, and the folder with its model."""
+        config = self.config(until="{epochs: 40}")
+        daemon = self.start(config).ready()
+        self.wait_status(daemon, lambda s: s["state"] == "done")
+        return daemon, config
+
+    def run_covey(self, *arguments, **more):
+        return subprocess.run([os.path.join(BIN, "covey"), *arguments], text=True,
+                              capture_output=True, check=False, timeout=60, **more)
+
+    def test_a_node_answers(self):
+        daemon, _ = self.trained()
+        answer = json.loads(self.covey("predict", "--json", "--socket", daemon.api, *SAMPLE))
+        self.assertEqual(answer["schema"], "covey.predict/1")
+        best = answer["answers"][0]["classes"]
+        self.assertEqual(best[0]["label"], "2")
+        self.assertGreater(best[0]["probability"], 0.6)
+        self.assertAlmostEqual(sum(one["probability"] for one in best), 1, places=5)
+        text = self.covey("predict", "--socket", daemon.api, "--row=" + ",".join(SAMPLE))
+        self.assertRegex(text, r"^2 +\d+\.\d %")
+        rows = "a,b\n" + "\n".join(",".join(SAMPLE) for _ in range(3)) + "\n"
+        done = self.run_covey("predict", "--socket", daemon.api, "--csv", "-", input=rows)
+        self.assertEqual(done.stdout.count("\n"), 3, done.stderr)
+
+    def test_questions_that_make_no_sense(self):
+        daemon, _ = self.trained()
+        for arguments, code, says in (
+                (["1", "2"], 65, "wanted 16"), (["x"], 64, "'x' is not"),
+                ([], 64, "nothing to answer"),
+                (["--csv", "/nowhere"], 66, "/nowhere"), (["1", "--csv", "-"], 64, "more than one"),
+                (["--model", "/nowhere.onnx", "1"], 66, "/nowhere.onnx")):
+            done = self.run_covey("predict", "--socket", daemon.api, *arguments, input="")
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(says, done.stderr)
+            self.assertEqual(done.stdout, "")
+
+    def test_a_node_without_a_model_says_so(self):
+        daemon = self.start(self.config(), "--paused").ready()
+        done = self.run_covey("predict", "--socket", daemon.api, *SAMPLE)
+        self.assertEqual(done.returncode, 75, done.stderr)
+        self.assertIn("evaluation", done.stderr)
+
+    def test_model_files(self):
+        daemon, config = self.trained()
+        self.covey("leave", "--socket", daemon.api)
+        daemon.process.wait(60)
+        state = os.path.dirname(daemon.api.removeprefix("ipc://"))
+        folder = os.path.join(state, "model")
+        with open(os.path.join(folder, "latest.json"), encoding="utf-8") as file:
+            latest = json.load(file)
+        for facts in latest["files"].values():
+            with open(os.path.join(folder, facts["name"]), "rb") as file:
+                self.assertEqual(hashlib.sha256(file.read()).hexdigest(), facts["sha256"])
+        info = json.loads(self.covey("model", "info", state, "--json"))
+        self.assertEqual(info["version"], latest["version"])
+        self.assertEqual(info["accuracy"], latest["accuracy"])
+        self.assertIn("mlp 16-8-3", self.covey("model", "info", os.path.join(folder, "model.onnx")))
+
+        onnx = os.path.join(state, "copy.onnx")
+        self.covey("model", "export", state, onnx)
+        with open(onnx, "rb") as one, open(os.path.join(folder, "model.onnx"), "rb") as other:
+            self.assertEqual(one.read(), other.read())
+        answer = json.loads(self.covey("predict", "--json", "--model", onnx, *SAMPLE))
+        self.assertEqual(answer["answers"][0]["classes"][0]["label"], "2")
+        diff = json.loads(self.covey("model", "diff", onnx, state, "--json"))
+        self.assertEqual([one["greatest"] for one in diff["tensors"]], [0, 0, 0, 0])
+        self.assertEqual(self.run_covey("model", "export", state, "x.bin").returncode, 64)
+
+        if latest["version"] > 1:
+            self.covey("model", "rollback", "--config", config)
+            back = json.loads(self.covey("model", "info", state, "--json"))
+            self.assertEqual(back["version"], latest["version"] - 1)
+
+    def test_a_node_starts_from_a_model(self):
+        daemon, config = self.trained()
+        state = os.path.dirname(daemon.api.removeprefix("ipc://"))
+        onnx = os.path.join(state, "copy.onnx")
+        done = self.run_covey("model", "import", state, "--config", config)
+        self.assertEqual(done.returncode, 75, done.stderr)  # it runs
+        self.covey("leave", "--socket", daemon.api)
+        daemon.process.wait(60)
+        self.covey("model", "export", state, onnx)
+        done = self.run_covey("model", "import", onnx, "--config", config)
+        self.assertEqual(done.returncode, 73, done.stderr)
+        self.covey("model", "import", onnx, "--config", config, "--replace")
+        other = self.start(config, "--paused").ready()
+        status = self.status(other)
+        self.assertEqual(status["batches"], 0)
+        answer = json.loads(self.covey("predict", "--json", "--socket", other.api, *SAMPLE))
+        self.assertEqual(answer["answers"][0]["classes"][0]["label"], "2")
+
+
+if __name__ == "__main__":
+    unittest.main()
