@@ -11,6 +11,7 @@ find_package(spdlog REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(Boost 1.74 REQUIRED)  # headers: Asio and Beast
 pkg_check_modules(ZMQ REQUIRED IMPORTED_TARGET libzmq>=4.3.4)
 find_library(HWY_LIBRARY hwy REQUIRED)
 

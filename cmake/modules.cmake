@@ -24,7 +24,11 @@ covey_module(setup COLD USES learner config)
 covey_module(node USES setup learner store config log THIRD_PARTY Threads::Threads)
 covey_module(transport_zmq USES transport log THIRD_PARTY PkgConfig::ZMQ Threads::Threads)
 covey_module(api COLD USES wire_pb THIRD_PARTY PkgConfig::ZMQ covey_proto)
-covey_module(control COLD USES api node THIRD_PARTY Threads::Threads)
+covey_module(control COLD USES api node
+  THIRD_PARTY Boost::headers nlohmann_json::nlohmann_json Threads::Threads)
+# Boost.Beast takes many seconds to compile: nothing else is compiled with it.
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/control/http_server.cc PROPERTIES
+  SKIP_UNITY_BUILD_INCLUSION ON)
 covey_module(simulate USES setup learner store config THIRD_PARTY Threads::Threads)
 covey_module(harness COLD USES simulate api metrics
   THIRD_PARTY nlohmann_json::nlohmann_json Threads::Threads)

@@ -17,6 +17,8 @@
 #include "covey/base/check.h"
 #include "covey/config/load.h"
 #include "covey/config/paths.h"
+#include "covey/control/daemon_questions.h"
+#include "covey/control/http_server.h"
 #include "covey/control/local_api.h"
 #include "covey/log/log.h"
 #include "covey/node/daemon.h"
@@ -195,13 +197,26 @@ Status RunNode(const Options& options, const config::NodeConfig& config, node::S
       control::LocalApi::Open(config.api.listen, {name, keys->public_key.Hex(), config.fleet.name});
   if (!local) return tl::unexpected(local.error());
 
+  std::unique_ptr<control::HttpServer> web;
+  if (config.http.enabled) {
+    auto opened = control::HttpServer::Open(config.http.listen);
+    if (!opened) return tl::unexpected(opened.error());
+    web = std::move(*opened);
+  }
+
   (*daemon)->Start(driver, **local);
   (*local)->Serve(**daemon);
+  control::DaemonQuestions questions(**daemon);
+  if (web) {
+    web->Serve(questions);
+    log::Info(log::Category::kNode, "serves HTTP", {{"address", web->endpoint()}});
+  }
   log::Info(log::Category::kNode, "ready",
             {{"listen", driver.endpoint()}, {"api", (*local)->endpoint()}});
   PrintReady(name, keys->public_key, driver.endpoint(), (*local)->endpoint());
 
   const Status ended = (*daemon)->Run(signals);
+  if (web) web->Stop();
   (*local)->Stop();
   if (ended) log::Info(log::Category::kNode, "stopped");
   return ended;

@@ -1,0 +1,147 @@
+#include "covey/control/http_routes.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+namespace covey::control {
+namespace {
+
+using HttpJson = nlohmann::ordered_json;
+
+std::string Text(const HttpJson& json) {
+  return json.dump(-1, ' ', false, HttpJson::error_handler_t::replace) + '\n';
+}
+
+// A page on another site can make a browser ask here, under that site's name.
+bool IsThisMachine(std::string host) {
+  if (const std::size_t port = host.rfind(':');
+      port != std::string::npos && host.find(']', port) == std::string::npos) {
+    host.resize(port);
+  }
+  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+}
+
+Result<std::vector<float>> ReadSample(const HttpJson& json, const std::string& where) {
+  if (!json.is_array()) return Fail(ErrorCode::kUsage, where, "is not a list of numbers");
+  std::vector<float> values;
+  for (const HttpJson& number : json) {
+    const float value = number.is_number() ? number.get<float>() : NAN;
+    if (!std::isfinite(value)) {
+      return Fail(ErrorCode::kUsage, where, "has something that is no finite number");
+    }
+    values.push_back(value);
+  }
+  return values;
+}
+
+Result<api::Question> ReadQuestion(const std::string& body) {
+  constexpr const char* kHint = "wanted {\"samples\": [[1, 2, 3], ...], \"top\": 3}";
+  const HttpJson json = HttpJson::parse(body, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return Fail(ErrorCode::kUsage, "body", "is not a JSON object", kHint);
+  api::Question question;
+  const HttpJson* samples = nullptr;
+  for (const auto& item : json.items()) {
+    if (item.key() == "samples") {
+      samples = &item.value();
+    } else if (item.key() == "top" && item.value().is_number_unsigned() &&
+               item.value().get<std::uint64_t>() <= UINT32_MAX) {
+      question.top = item.value().get<std::uint32_t>();
+    } else {
+      return Fail(ErrorCode::kUsage, "body", "'" + item.key() + "' is unknown or no whole number",
+                  kHint);
+    }
+  }
+  if (samples == nullptr || !samples->is_array() || samples->empty()) {
+    return Fail(ErrorCode::kUsage, "body", "has no list of samples", kHint);
+  }
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < samples->size(); ++i) {
+    const std::string where = "samples[" + std::to_string(i) + "]";
+    auto values = ReadSample((*samples)[i], where);
+    if (!values) return tl::unexpected(std::move(values.error()));
+    if (i == 0) width = values->size();
+    if (values->size() != width) {
+      return Fail(ErrorCode::kUsage, where, "is not as long as the first one");
+    }
+    question.values.insert(question.values.end(), values->begin(), values->end());
+  }
+  return question;
+}
+
+HttpResponse AnswerOf(const api::Predictions& predictions) {
+  HttpJson json;
+  json["schema"] = "covey.predict/1";
+  json["version"] = predictions.version;
+  json["batches"] = predictions.batches;
+  json["answers"] = HttpJson::array();
+  for (const api::Answer& answer : predictions.answers) {
+    HttpJson one = HttpJson::object();
+    for (const api::RankedClass& ranked : answer.classes) {
+      one["classes"].push_back(
+          {{"index", ranked.index}, {"label", ranked.label}, {"probability", ranked.probability}});
+    }
+    if (answer.classes.empty()) one["values"] = answer.values;
+    json["answers"].push_back(std::move(one));
+  }
+  return {200, Text(json)};
+}
+
+HttpResponse PredictRoute(const HttpRequest& request, HttpHandler& handler) {
+  if (!request.content_type.starts_with("application/json")) {
+    return HttpError(415, {ErrorCode::kUsage, "Content-Type",
+                           "is '" + request.content_type + "', wanted application/json",
+                           "curl -H 'Content-Type: application/json' ..."});
+  }
+  const auto question = ReadQuestion(request.body);
+  if (!question) return HttpError(400, question.error());
+  const auto predictions = handler.Predict(*question);
+  if (predictions) return AnswerOf(*predictions);
+  const ErrorCode code = predictions.error().code;
+  return HttpError(code == ErrorCode::kData        ? 422
+                   : code == ErrorCode::kTemporary ? 503
+                                                   : 500,
+                   predictions.error());
+}
+
+HttpResponse HealthRoute(HttpHandler& handler) {
+  const api::State state = handler.GetState();
+  const bool well = state != api::State::kLeaving;
+  HttpJson json;
+  json["status"] = well ? "ok" : "leaving";
+  json["state"] = std::string(Name(state));
+  return {well ? 200 : 503, Text(json)};
+}
+
+}  // namespace
+
+HttpResponse HttpError(int status, const Error& error) {
+  HttpJson json;
+  json["error"] = error.Format();
+  json["code"] = static_cast<int>(error.code);
+  return {status, Text(json)};
+}
+
+HttpResponse Route(const HttpRequest& request, HttpHandler& handler) {
+  if (!IsThisMachine(request.host)) {
+    return HttpError(403, {ErrorCode::kNoPermission, "Host",
+                           "'" + request.host + "' is not this machine", "use 127.0.0.1"});
+  }
+  const std::string path = request.target.substr(0, request.target.find('?'));
+  const bool predict = path == "/v1/predict";
+  if (!predict && path != "/healthz") {
+    return HttpError(404, {ErrorCode::kUsage, "path", "'" + path + "' is none of this server",
+                           "POST /v1/predict, GET /healthz"});
+  }
+  const char* method = predict ? "POST" : "GET";
+  if (request.method != method) {
+    HttpResponse wrong = HttpError(405, {ErrorCode::kUsage, path, "does not take " + request.method,
+                                         std::string("use ") + method});
+    wrong.allow = method;
+    return wrong;
+  }
+  return predict ? PredictRoute(request, handler) : HealthRoute(handler);
+}
+
+}  // namespace covey::control
