@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unistd.h>
+#include <vector>
 
 #include "covey/api/client.h"
 #include "covey/api/version.h"
@@ -15,6 +17,7 @@
 #include "covey/command_line/command.h"
 #include "covey/config/load.h"
 #include "covey/config/paths.h"
+#include "check.h"
 #include "data_command.h"
 #include "model_files.h"
 #include "model_text.h"
@@ -216,6 +219,25 @@ command_line::Command& Add(command_line::Command& program, const char* name, con
   return command;
 }
 
+// What a shell runs while a line is typed: covey __complete WORD..., the last one begun.
+constexpr const char* kComplete = "__complete";
+
+constexpr const char* kBashCompletion =
+    R"(# bash completion for covey: source <(covey completion bash)
+_covey() {
+  local IFS=$'\n'
+  COMPREPLY=($(covey __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _covey covey
+)";
+
+int Check(const Options& options) {
+  const std::vector<Finding> findings = CheckNode(options.file);
+  const std::string text = options.json ? FindingsJson(findings) : FindingsText(findings);
+  std::fputs(text.c_str(), stdout);
+  return ExitCodeOf(findings);
+}
+
 int Report(const Error& error) {
   // A configuration's report is made to be read as it is.
   if (error.code == ErrorCode::kConfig && error.what.find('\n') != std::string::npos) {
@@ -249,7 +271,20 @@ int Main(int argc, char** argv) {
   describe.Flag("--json", options.json, "Print JSON");
   DataCommand data(program);
   const ModelCommands models(model, options);
+  Command& check = program.Sub("check", "Look for everything that would keep a node from running");
+  check.Add("FILE", options.file, "The node's configuration file").Required();
+  check.Flag("--json", options.json, "Print JSON");
+  Command& completion = program.Sub("completion", "Print what completes commands in a shell");
+  std::string shell;
+  completion.Add("SHELL", shell, "bash").Required().OneOf({"bash"});
+  if (argc > 1 && std::string_view(argv[1]) == kComplete) {
+    for (const std::string& word : program.Complete({argv + 2, argv + argc})) {
+      std::printf("%s\n", word.c_str());
+    }
+    return 0;
+  }
   if (const auto code = program.Parse(argc, argv)) return *code;
+  if (check.given()) return Check(options);
 
   Status done;
   if (status.given()) {
@@ -265,6 +300,8 @@ int Main(int argc, char** argv) {
   } else if (predict.given()) {
     predict_options.json = options.json;
     done = AskForPredictions(options, predict_options);
+  } else if (completion.given()) {
+    std::fputs(kBashCompletion, stdout);
   } else if (describe.given()) {
     done = DescribeModel(options);
   } else if (const std::optional<Status> ran = data.Run()) {

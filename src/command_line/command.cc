@@ -190,6 +190,30 @@ std::optional<int> Command::Parse(int argc, const char* const* argv) {
   }
 }
 
+std::vector<std::string> Command::Complete(const std::vector<std::string>& words) const {
+  const CLI::App* at = app_;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    for (const CLI::App* sub : at->get_subcommands({})) {
+      if (sub->get_name() == words[i]) at = sub;
+    }
+  }
+  const std::string begun = words.empty() ? "" : words.back();
+  std::vector<std::string> found;
+  const auto offer = [&](const std::string& word) {
+    if (word.compare(0, begun.size(), begun) == 0) found.push_back(word);
+  };
+  if (begun.rfind('-', 0) == 0) {
+    for (const CLI::Option* option : at->get_options()) {
+      for (const std::string& name : option->get_lnames()) offer("--" + name);
+    }
+  } else {
+    for (const CLI::App* sub : at->get_subcommands({})) {
+      if (!sub->get_group().empty()) offer(sub->get_name());
+    }
+  }
+  return found;
+}
+
 bool Command::given() const { return app_->parsed(); }
 
 }  // namespace covey::command_line

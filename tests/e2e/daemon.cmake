@@ -1,8 +1,22 @@
 # coveyd and covey as their users meet them.
-foreach(test life_test.py cli_test.py model_test.py bad_input_test.py data_test.py predict_test.py)
+foreach(test life_test.py cli_test.py model_test.py bad_input_test.py data_test.py predict_test.py
+    check_test.py)
   string(REPLACE "_test.py" "" what ${test})
   add_test(NAME e2e_daemon_${what}
     COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/daemon/${test})
   set_tests_properties(e2e_daemon_${what} PROPERTIES
     LABELS "e2e;sanitizer" TIMEOUT 300 ENVIRONMENT "${COVEY_TEST_ENVIRONMENT}")
+endforeach()
+
+# The examples: Debian's Python has the modules that the Python ones need.
+find_program(COVEY_DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+if(NOT COVEY_DEBIAN_PYTHON)
+  set(COVEY_DEBIAN_PYTHON ${Python3_EXECUTABLE})
+endif()
+foreach(test examples_test.py client_library_test.py)
+  string(REPLACE "_test.py" "" what ${test})
+  add_test(NAME e2e_daemon_${what}
+    COMMAND ${COVEY_DEBIAN_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/daemon/${test})
+  set_tests_properties(e2e_daemon_${what} PROPERTIES LABELS e2e TIMEOUT 300
+    SKIP_REGULAR_EXPRESSION "skipped:" ENVIRONMENT "${COVEY_TEST_ENVIRONMENT}")
 endforeach()

@@ -43,7 +43,7 @@ def compiled(source, modules, programs):
         if len(parts) == 3:
             return source.name == "replay_main.cc"
         return parts[2] in modules and source.name.endswith("_fuzz.cc")
-    return parts[0] in ("tests", "bench")
+    return parts[0] in ("tests", "bench", "examples")
 
 
 def check_scripts(tree):

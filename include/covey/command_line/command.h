@@ -91,6 +91,10 @@ class Command {
   // Returns: the exit code when the program should end now (0 or 64), else nothing.
   std::optional<int> Parse(int argc, const char* const* argv);
 
+  // What may stand at the last of `words`, which may be begun, behind the words before it: names of
+  // commands, or of options when it begins with '-'. For the completion of a shell.
+  std::vector<std::string> Complete(const std::vector<std::string>& words) const;
+
   // Returns: whether the command line named this subcommand. Requires: parsed.
   bool given() const;
 

@@ -30,9 +30,9 @@ struct HttpResponse {
   std::string allow = {};  // with 405: the method that is
 };
 
-// Errors, as {"error": "...", "code": sysexits}: 400 for a body that is not the JSON that is wanted,
-// 403 for a foreign Host, 404, 405, 415 when the body is not application/json, 422 for samples that
-// the model can't read, 503 before there is a model.
+// Errors, as {"error": "...", "code": sysexits}: 400 for a body that is not the JSON that is
+// wanted, 403 for a foreign Host, 404, 405, 415 when the body is not application/json, 422 for
+// samples that the model can't read, 503 before there is a model.
 HttpResponse Route(const HttpRequest& request, HttpHandler& handler);
 
 HttpResponse HttpError(int status, const Error& error);

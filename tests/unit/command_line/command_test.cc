@@ -103,5 +103,22 @@ TEST_F(CommandLine, WrongValuesAreUsageErrorsToo) {
   EXPECT_NE(error_.find("--socket"), std::string::npos);
 }
 
+TEST(Command, CompletesCommandsAndOptions) {
+  Command program("prog", "Does things.");
+  std::string text;
+  Command& model = program.Sub("model", "Models");
+  model.Sub("info", "Show").Add("--json", text);
+  model.Sub("import", "Read");
+  program.Sub("move", "Away");
+  program.Sub("hidden", "Secret").Hide();
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(program.Complete({"mo"}), (Words{"model", "move"}));
+  EXPECT_EQ(program.Complete({""}), (Words{"model", "move"}));
+  EXPECT_EQ(program.Complete({"model", "i"}), (Words{"info", "import"}));
+  EXPECT_EQ(program.Complete({"model", "info", "--j"}), (Words{"--json"}));
+  EXPECT_EQ(program.Complete({"model", "info", "x"}), Words());
+  EXPECT_EQ(program.Complete({"nothing", ""}), (Words{"model", "move"}));
+}
+
 }  // namespace
 }  // namespace covey::command_line
