@@ -174,7 +174,8 @@ Result<FleetResult> RunFleet(const std::vector<config::NodeConfig>& nodes,
     Result<setup::Assembly> assembly = setup::Assemble(config, VirtualIdentity(index), &sets);
     if (!assembly) {
       Error error = assembly.error();
-      if (nodes.size() > 1) error.where = "node " + std::to_string(index) + ": " + error.where;
+      // `where` stays the key, by which it is found in the file.
+      if (nodes.size() > 1) error.what = "node " + std::to_string(index) + ": " + error.what;
       return tl::unexpected(std::move(error));
     }
     open.push_back({config, std::move(*assembly)});
