@@ -139,6 +139,15 @@ void CheckKey(const std::string& path, Findings& findings) {
   findings.Good("security.key_file", path);
 }
 
+void CheckAuthorized(const std::string& path, Findings& findings) {
+  constexpr const char* kKey = "security.authorized_keys_file";
+  if (path.empty()) return;
+  if (::access(path.c_str(), R_OK) == 0) return findings.Good(kKey, path);
+  const ErrorCode code = errno == EACCES ? ErrorCode::kNoPermission : ErrorCode::kNoInput;
+  findings.Bad(kKey, {code, path, std::string("can't be read: ") + std::strerror(errno),
+                      "an empty file is enough as long as nobody else is to connect"});
+}
+
 void CheckData(const config::NodeConfig& config, Findings& findings) {
   const auto assembly = setup::Assemble(config, {});
   if (!assembly) return findings.Bad("data", assembly.error());
@@ -188,6 +197,7 @@ std::vector<Finding> CheckNode(const std::string& path) {
   if (config.http.enabled) CheckListen("http.listen", config.http.listen, findings);
   CheckSeeds(config.network, findings);
   CheckKey(config.security.key_file, findings);
+  CheckAuthorized(config.security.authorized_keys_file, findings);
   CheckState(config, parameters, findings);
   return std::move(findings.all);
 }

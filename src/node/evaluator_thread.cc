@@ -6,6 +6,11 @@
 #include "covey/node/process.h"
 
 namespace covey::node {
+namespace {
+
+constexpr Duration kLogEvery = std::chrono::seconds(1);
+
+}  // namespace
 
 EvaluatorThread::EvaluatorThread(const Clock& clock, learner::Scoreboard scoreboard)
     : clock_(clock), scoreboard_(std::move(scoreboard)) {}
@@ -129,6 +134,15 @@ void EvaluatorThread::Evaluate(const learner::Snapshot& snapshot) {
     report_.best = scoreboard_.best();
     best_ = Best{*scoreboard_.best(), scoreboard_.best_x()};
   }
+  LogScore(score);
+  on_score_(score);
+}
+
+// A tiny model on a small shard passes thousands of epochs a second.
+void EvaluatorThread::LogScore(const learner::Score& score) {
+  const Time now = clock_.Now();
+  if (logged_ && now - *logged_ < kLogEvery) return;
+  logged_ = now;
   if (score.validation.accuracy) {
     log::Info(log::Category::kTraining, "evaluated",
               {{"epoch", score.epoch},
@@ -141,7 +155,6 @@ void EvaluatorThread::Evaluate(const learner::Snapshot& snapshot) {
                {"loss", score.validation.loss},
                {"train_loss", score.train_loss}});
   }
-  on_score_(score);
 }
 
 }  // namespace covey::node

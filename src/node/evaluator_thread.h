@@ -63,12 +63,14 @@ class EvaluatorThread {
   void Run();
   void Evaluate(const learner::Snapshot& snapshot);
   void TellBest();
+  void LogScore(const learner::Score& score);
 
   const Clock& clock_;
   learner::Scoreboard scoreboard_;  // of the thread once it runs
   OnScore on_score_;
   OnBest on_best_;
   std::shared_ptr<const tensor::FlatVector> told_;  // to on_best_
+  std::optional<Time> logged_;                      // the last line about a score
   Gate finished_;
   Gate ended_;
 

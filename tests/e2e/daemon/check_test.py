@@ -50,6 +50,12 @@ class Check(FleetTest):
         self.assertEqual(code, 77)
         self.assertIn("chmod 600", found["security.key_file"]["text"])
 
+    def test_a_missing_list_of_keys(self):
+        path = self.edited(("security: {", "security: {authorized_keys_file: /nowhere/keys, "))
+        code, found = self.check(path)
+        self.assertEqual(code, 66)
+        self.assertIn("/nowhere/keys", found["security.authorized_keys_file"]["text"])
+
     def test_a_bad_configuration(self):
         code, found = self.check(self.edited(("batch: 8", "batsch: 8")))
         self.assertEqual(code, 78)
