@@ -137,7 +137,7 @@ std::string Zip(const std::vector<std::pair<std::string, std::string>>& members,
   std::string file;
   std::string directory;
   const auto put = [](std::string& to, std::uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; ++i) to += static_cast<char>(value >> (8 * i) & 0xff);
+    for (int i = 0; i < bytes; ++i) to += i < 8 ? static_cast<char>(value >> (8 * i) & 0xff) : '\0';
   };
   for (const auto& [name, bytes] : members) {
     std::string packed = bytes;
