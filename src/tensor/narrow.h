@@ -8,7 +8,6 @@
 
 namespace covey::tensor {
 
-inline constexpr float kGreatestFloat16 = 65504.0f;
 inline constexpr std::size_t kInt8Block = 128;  // elements of one scale
 
 void ToFloat16(const float* x, std::size_t n, std::uint16_t* out);

@@ -25,8 +25,6 @@ struct BudgetSettings {
   std::optional<ByteCount> max_rate{};     // a second; at least kLowestRate
   std::optional<ByteCount> daily_quota{};  // at least 1
   double duty_cycle = 1;                   // (0, 1]
-
-  bool limited() const { return max_rate || daily_quota || duty_cycle < 1; }
 };
 
 // Receivers give up transfers that are slower than 2 KiB/s (Settings::slowest).
