@@ -32,9 +32,6 @@
 namespace covey {
 namespace {
 
-constexpr Duration kMaxHeartbeat = std::chrono::seconds(30);
-constexpr Duration kMaxTtl = std::chrono::seconds(60);  // libzmq wraps above 65.5 s
-
 std::string Absolute(const std::string& path) {
   if (path.empty() || path[0] == '/') return path;
   char folder[4096];
@@ -100,9 +97,6 @@ transport_zmq::Settings TransportSettings(const config::NodeConfig& config,
   }
   settings.credit = network.credit;
   settings.max_links = network.max_links;
-  settings.heartbeat_interval = std::min(network.ping_every, kMaxHeartbeat);
-  settings.heartbeat_timeout = std::min(network.drop_after, kMaxTtl);
-  settings.heartbeat_ttl = kMaxTtl;
   settings.handshake_timeout = network.handshake;
   settings.redial_base = network.reconnect_first;
   settings.redial_known = network.reconnect_most;

@@ -25,7 +25,8 @@ struct Core {
   Core(Settings s, std::uint64_t seed)
       : settings(std::move(s)),
         random(seed, 0, Purpose::kNetwork),
-        watch((settings.credit + 16) * static_cast<std::uint64_t>(MaxMessageSize())),
+        watch((settings.credit + 16) * static_cast<std::uint64_t>(MaxMessageSize()),
+              settings.curve),
         waker(std::make_shared<Waker>()),
         resolver(waker) {}
 

@@ -144,7 +144,7 @@ int Dialler::Read(Sink& sink, Time now, int most) {
       ++core_.counters.dropped_oversize;
       Down(sink, now, "sent a frame of " + std::to_string(body_.size()) + " bytes");
     } else {
-      core_.watch.Delivered(connection_);
+      core_.watch.Delivered(connection_, body_.size());
       core_.Frame(sink, link_, body_);
     }
   }
@@ -169,7 +169,7 @@ void Dialler::Revoke(Sink& sink, Time now) {
 bool Dialler::CutUnfinished(Sink& sink, Time now, std::uint64_t connection) {
   if (connection != connection_ || !dealer_) return false;
   ++core_.counters.cut_unfinished;
-  if (up()) Down(sink, now, "sent a message without an end");
+  if (up()) Down(sink, now, "sent more than it was granted");
   return true;
 }
 

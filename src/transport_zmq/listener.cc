@@ -118,7 +118,7 @@ void Listener::HandleMessage(Sink& sink, Time now) {
     ++core_.counters.dropped_closed;
     const auto closed = connections_.find(zmq_msg_get(body_.get(), ZMQ_SRCFD));
     if (!multipart && closed != connections_.end()) {
-      core_.watch.Delivered(closed->second.tcp.id());
+      core_.watch.Delivered(closed->second.tcp.id(), body_.size());
     }
     return;
   }
@@ -147,7 +147,7 @@ void Listener::HandleMessage(Sink& sink, Time now) {
     ++core_.counters.dropped_unauthenticated;
     return Drop(sink, route, "sent a frame under another key");
   }
-  core_.watch.Delivered(route.connection);
+  core_.watch.Delivered(route.connection, body_.size());
   core_.Frame(sink, route.link, body_);
 }
 
@@ -257,7 +257,7 @@ bool Listener::CutUnfinished(Sink& sink, std::uint64_t connection) {
   core_.watch.Remove(connection);  // its end may take a moment: cut it once
   const auto link = at->second.link;
   at->second.tcp.Cut();
-  if (link) Drop(sink, routes_.at(links_.at(link->value)), "sent a message without an end");
+  if (link) Drop(sink, routes_.at(links_.at(link->value)), "sent more than it was granted");
   return true;
 }
 

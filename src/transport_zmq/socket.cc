@@ -26,18 +26,18 @@ int Milliseconds(Duration duration) {
 }
 
 void SetCommon(Socket& socket, const Settings& settings) {
-  const int frames = static_cast<int>(settings.credit) + kSpareFrames;
-  socket.Set(ZMQ_SNDHWM, frames);
-  socket.Set(ZMQ_RCVHWM, frames);
+  socket.Set(ZMQ_SNDHWM, static_cast<int>(settings.credit) + kSpareFrames);
+  // libzmq 4.3.4 aborts the process when a connection breaks while a full queue holds its input
+  // back and a heartbeat is due or comes. So the queue is never full (Watch bounds its bytes), and
+  // there are no heartbeats: sessions have their own, which don't cut a slow transfer either.
+  socket.Set(ZMQ_RCVHWM, 0);
   const std::int64_t most = MaxMessageSize();
   COVEY_CHECK(zmq_setsockopt(socket.get(), ZMQ_MAXMSGSIZE, &most, sizeof most) == 0, zmq_errno());
   socket.SetLinger(Duration::zero());
   socket.Set(ZMQ_IPV6, 1);
   socket.Set(ZMQ_IMMEDIATE, 1);
   socket.Set(ZMQ_HANDSHAKE_IVL, Milliseconds(settings.handshake_timeout));
-  socket.Set(ZMQ_HEARTBEAT_IVL, Milliseconds(settings.heartbeat_interval));
-  socket.Set(ZMQ_HEARTBEAT_TIMEOUT, Milliseconds(settings.heartbeat_timeout));
-  socket.Set(ZMQ_HEARTBEAT_TTL, Milliseconds(settings.heartbeat_ttl));
+  socket.Set(ZMQ_HEARTBEAT_IVL, 0);
   socket.Set(ZMQ_TCP_KEEPALIVE, 1);
   socket.Set(ZMQ_TCP_KEEPALIVE_IDLE, 30);
   socket.Set(ZMQ_TCP_KEEPALIVE_INTVL, 10);

@@ -6,8 +6,19 @@
 #include <array>
 
 namespace covey::transport_zmq {
+namespace {
 
-Watch::Watch(std::uint64_t queue) : queue_(queue), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
+// What a frame takes on the connection (RFC 23, 26): flags and length, and the box of CURVE.
+std::uint64_t OnTheWire(std::size_t frame, bool curve) {
+  constexpr std::size_t kBox = 33;
+  const std::size_t body = frame + (curve ? kBox : 0);
+  return body + (body > 255 ? 9 : 2);
+}
+
+}  // namespace
+
+Watch::Watch(std::uint64_t queue, bool curve)
+    : queue_(queue), curve_(curve), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
 
 Watch::~Watch() {
   if (epoll_ >= 0) ::close(epoll_);
@@ -29,9 +40,9 @@ void Watch::Add(const TcpConnection& connection) {
 
 void Watch::Remove(std::uint64_t id) { entries_.erase(id); }
 
-void Watch::Delivered(std::uint64_t id) {
+void Watch::Delivered(std::uint64_t id, std::size_t frame) {
   const auto at = entries_.find(id);
-  if (at != entries_.end()) at->second.delivered = true;
+  if (at != entries_.end()) at->second.delivered += OnTheWire(frame, curve_);
 }
 
 void Watch::Arm(const Entry& entry) {
@@ -72,13 +83,13 @@ std::vector<std::uint64_t> Watch::End(Time now, bool drained) {
       continue;
     }
     entry.sampled = false;
-    // Within one frame: what was complete at Begin has been handed over by now.
-    if (entry.delivered && drained) {
+    if (entry.delivered > 0 && drained) {
+      // What was complete at Begin has been handed over by now; the rest is within one frame.
       entry.base = entry.sample.high;
-      entry.delivered = false;
-    } else if (!entry.delivered && entry.sample.low > entry.base) {
-      const std::uint64_t pending = entry.sample.low - entry.base;
-      if (pending > kAllowance + (drained ? 0 : queue_)) {
+      entry.delivered = 0;
+    } else if (entry.sample.low > entry.base + entry.delivered) {
+      const std::uint64_t held = entry.sample.low - entry.base - entry.delivered;
+      if (held > kAllowance + (drained ? 0 : queue_)) {
         cut.push_back(id);
         continue;
       }

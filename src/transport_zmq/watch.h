@@ -1,14 +1,19 @@
-// Finds connections that fill libzmq's memory with a message that never ends.
+// Finds connections that fill libzmq's memory: with a message that never ends, or with more frames
+// than are read.
 //
-// libzmq keeps the parts of a multipart message unread until the last one; its high-water mark
-// counts whole messages, so one message may be of any size. Our frames come alone. So a connection
-// that consumed more than a few frames' worth of bytes since a moment when everything complete had
-// been read, and brought no frame, is cut.
+//     held = bytes that libzmq took in - bytes of the frames that were read
+//
+// libzmq keeps the parts of a multipart message unread until the last one, and whole messages
+// without a limit (SetListening). Our frames come alone and under credit. So a connection of which
+// more is held than credit allows is cut; where every complete frame was just read, more than
+// kAllowance.
+// Limit: what a connection brings between two samples comes on top.
 //
 // An idle connection costs nothing: epoll reports its first byte after a rest, and only then is it
 // looked at every kInterval, until it rests again.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -24,8 +29,9 @@ class Watch {
   static constexpr Duration kInterval = std::chrono::milliseconds(4);
   static constexpr std::uint64_t kAllowance = 1024 * 1024;
 
-  // `queue` is what complete but unread frames of one connection may take.
-  explicit Watch(std::uint64_t queue);
+  // `queue` is what complete but unread frames of one connection may take. `curve`: frames are
+  // boxed.
+  Watch(std::uint64_t queue, bool curve);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch();
@@ -36,8 +42,8 @@ class Watch {
 
   void Add(const TcpConnection& connection);
   void Remove(std::uint64_t id);
-  // A complete message of this connection was read.
-  void Delivered(std::uint64_t id);
+  // A complete frame of this connection was read.
+  void Delivered(std::uint64_t id, std::size_t frame);
 
   // When Begin wants to be called; kNever while everything rests.
   Time due() const { return due_; }
@@ -54,14 +60,15 @@ class Watch {
     // What is uncertain speaks for the peer: the most for the base, the least for what came since.
     std::uint64_t base = 0;       // consumed when everything complete had been read
     TcpConnection::Bytes sample;  // consumed at Begin
+    std::uint64_t delivered = 0;  // bytes of the frames that were read since then
     bool active = false;
-    bool delivered = false;  // since the last judgement
     bool sampled = false;
   };
 
   void Arm(const Entry& entry);
 
   std::uint64_t queue_;
+  bool curve_;
   int epoll_;
   Time due_ = kNever;
   std::map<std::uint64_t, Entry> entries_;  // by TcpConnection::id

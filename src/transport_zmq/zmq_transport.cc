@@ -23,7 +23,6 @@ using transport::Sink;
 
 constexpr int kFramesPerPoll = 64;
 constexpr int kFramesPerTurn = 4;
-constexpr Duration kMaxTtl = std::chrono::seconds(60);
 // A program that waits for ever may still be asked to look at its connections.
 constexpr Duration kMaxWait = std::chrono::hours(1);
 
@@ -31,15 +30,6 @@ Status Validate(const Settings& settings) {
   const auto wrong = [](const char* name, const Duration& got, const char* wanted) {
     return Fail(ErrorCode::kConfig, name, "got " + FormatDuration(got) + ", wanted " + wanted);
   };
-  if (settings.heartbeat_interval <= Duration::zero()) {
-    return wrong("heartbeat interval", settings.heartbeat_interval, "more than 0");
-  }
-  if (settings.heartbeat_timeout < settings.heartbeat_interval) {
-    return wrong("heartbeat time-out", settings.heartbeat_timeout, "at least the interval");
-  }
-  if (settings.heartbeat_ttl < settings.heartbeat_timeout || settings.heartbeat_ttl > kMaxTtl) {
-    return wrong("heartbeat life time", settings.heartbeat_ttl, "from the time-out to 60s");
-  }
   if (settings.connect_timeout <= Duration::zero() ||
       settings.handshake_timeout <= Duration::zero()) {
     return wrong("connect or handshake time-out", Duration::zero(), "more than 0");

@@ -36,16 +36,12 @@ struct Settings {
   std::vector<PeerKey> allowed;
   std::vector<DialAddress> dial;
 
-  // Chunks that a session grants at most; queues of libzmq are 16 frames longer, so they never fill
-  // before.
+  // Chunks that a session grants at most. Queues towards a peer hold 16 frames more, so they never
+  // fill before; a peer that has sent more than that ahead of what was read is cut.
   std::size_t credit = 16;
   // Links and half-open connections beyond this are dropped.
   std::size_t max_links = 256;
 
-  // A frame must cross within a quarter of `heartbeat_timeout`, or heartbeats end the connection.
-  Duration heartbeat_interval = std::chrono::seconds(5);
-  Duration heartbeat_timeout = std::chrono::seconds(20);
-  Duration heartbeat_ttl = std::chrono::seconds(30);  // at most 60 s: libzmq wraps above 65.5 s
   Duration connect_timeout = std::chrono::seconds(5);
   Duration handshake_timeout = std::chrono::seconds(5);
   // An accepted connection that has brought no frame by then is cut.

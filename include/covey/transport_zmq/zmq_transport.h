@@ -6,7 +6,8 @@
 //
 // Link up: dialled, when the handshake succeeded; accepted, with its first frame. Link down: the
 // connection ended, the peer's key left the allowed set, or the peer broke a rule (multipart
-// message, unfinished message of more than 1 MiB, own routing id). Every loss of a dialled
+// message, unfinished message of more than 1 MiB, more than credit allows ahead of what was read,
+// own routing id). Every loss of a dialled
 // peer makes a new socket after a back-off with full jitter, because errors of protocol and
 // authentication are final within libzmq and its own reconnecting has either jitter or back-off,
 // never both.
@@ -58,7 +59,7 @@ struct Counters {
   std::uint64_t dropped_oversize = 0;
   std::uint64_t dropped_routing_id = 0;  // peers that named themselves
   std::uint64_t dropped_links = 0;       // beyond max_links
-  std::uint64_t cut_unfinished = 0;      // connections with an endless message
+  std::uint64_t cut_unfinished = 0;      // with an endless message, or too much ahead
   std::uint64_t cut_silent = 0;          // connections without a first frame
 };
 

@@ -1,68 +1,16 @@
 // Strangers and misbehaving peers: refused, counted, and without effect on anybody else.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <thread>
 
 #include "covey/base/random.h"
 #include "e2e/transport_zmq/fixture.h"
+#include "e2e/transport_zmq/raw.h"
 
 namespace covey::transport_zmq {
 namespace {
 
 constexpr std::size_t kMiB = 1024 * 1024;
-
-// A TCP connection that says what it likes.
-class Raw {
- public:
-  explicit Raw(const std::string& endpoint)
-      : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(
-        static_cast<std::uint16_t>(std::atoi(endpoint.substr(endpoint.rfind(':') + 1).c_str())));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  }
-  Raw(const Raw&) = delete;
-  Raw& operator=(const Raw&) = delete;
-  ~Raw() { ::close(fd_); }
-
-  // As much as the other side takes without waiting; false when it has cut us.
-  bool Send(const std::string& bytes) {
-    const ssize_t sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    return sent >= 0 || errno == EAGAIN;
-  }
-  // All of it, waiting; false when it has cut us.
-  bool SendAll(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (sent < 0) return false;
-      bytes.remove_prefix(static_cast<std::size_t>(sent));
-    }
-    return true;
-  }
-  bool WaitFor(std::size_t bytes) {
-    std::string got(bytes, '\0');
-    return ::recv(fd_, got.data(), bytes, MSG_WAITALL) == static_cast<ssize_t>(bytes);
-  }
-  void Shutdown() { ::shutdown(fd_, SHUT_RDWR); }
-  bool Cut() {
-    char byte = 0;
-    while (true) {
-      const ssize_t got = ::recv(fd_, &byte, 1, MSG_DONTWAIT);
-      if (got <= 0) return got == 0 || errno != EAGAIN;
-    }
-  }
-
- private:
-  int fd_;
-};
 
 // A listener with one honest peer, which must go on whatever the others do.
 class Hostile : public testing::TestWithParam<bool> {
@@ -226,15 +174,7 @@ INSTANTIATE_TEST_SUITE_P(Security, Plain, testing::Values(false));
 TEST_P(Plain, AnEndlessMultipartMessageIsCut) {
   // What a hand-written client can do: 64 KiB parts for as long as it is let.
   Raw raw(endpoint());
-  std::string greeting("\xff\0\0\0\0\0\0\0\x01\x7f\x03\x00NULL", 16);
-  greeting.resize(64, '\0');
-  ASSERT_TRUE(raw.Send(greeting));
-  // A READY command without a routing id.
-  ASSERT_TRUE(
-      raw.Send(std::string("\x04\x1c\x05READY\x0bSocket-Type\0\0\0\x06"
-                           "DEALER",
-                           30)));
-  ASSERT_TRUE(raw.WaitFor(64 + 30));  // its greeting and READY: data before them is an error
+  raw.ShakeHands();
   std::string part("\x03\0\0\0\0\0\x01\0\0", 9);
   part.resize(9 + 64 * 1024, 'x');
   std::atomic<bool> stop{false};

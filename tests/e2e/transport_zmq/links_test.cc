@@ -9,9 +9,10 @@ namespace {
 
 class Links : public testing::TestWithParam<bool> {
  protected:
-  // Two nodes, b dials a.
-  void OpenPair() {
+  // Two nodes, b dials a, who grants so many chunks.
+  void OpenPair(std::size_t credit = Settings().credit) {
     nodes_ = MakeNodes(2, GetParam());
+    nodes_[0]->settings.credit = credit;
     nodes_[0]->Open();
     nodes_[1]->settings.dial = {{a().key(), a().transport->endpoint()}};
     nodes_[1]->Open();
@@ -164,7 +165,7 @@ TEST_P(Links, MayBeClosedFromWithinTheSink) {
 }
 
 TEST_P(Links, ReportFullWhenThePeerDoesNotRead) {
-  OpenPair();
+  OpenPair(4096);  // or it would cut who sends so much ahead
   Meet();
   SendResult result = SendResult::kSent;
   std::size_t sent = 0;
@@ -209,6 +210,7 @@ TEST_P(Links, ToANameAreResolved) {
 TEST_P(Links, AreFairToAPeerBesideAFlood) {
   nodes_ = MakeNodes(3, GetParam());
   Node& listener = a();
+  listener.settings.credit = 4096;  // a flood within what it was granted
   listener.Open();
   std::vector<Node*> all;
   for (auto& node : nodes_) {
@@ -290,12 +292,6 @@ TEST(Transport, SaysWhyItCanNotOpen) {
   opened = ZmqTransport::Open(settings);
   ASSERT_FALSE(opened);
   EXPECT_NE(opened.error().Format().find("own"), std::string::npos);
-
-  settings.dial.clear();
-  settings.heartbeat_ttl = std::chrono::milliseconds(60'001);
-  EXPECT_FALSE(ZmqTransport::Open(settings));
-  settings.heartbeat_ttl = std::chrono::milliseconds(60'000);
-  EXPECT_TRUE(ZmqTransport::Open(settings));
 }
 
 }  // namespace
