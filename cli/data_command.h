@@ -19,8 +19,13 @@ class DataCommand {
 
  private:
   struct Options;
+  void AddSplit(command_line::Command& data);
+  Status Describe() const;
+  Status Split() const;
+
   std::unique_ptr<Options> options_;
   const command_line::Command* describe_ = nullptr;
+  const command_line::Command* split_ = nullptr;
 };
 
 }  // namespace covey

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "covey/data/dataset.h"
+#include "proposal.h"
+#include "yaml.h"
 
 namespace covey {
 namespace {
@@ -30,73 +32,12 @@ std::string PaddedText(std::string text, std::size_t width) {
   return text;
 }
 
-// A plain scalar of YAML, in quotes where it could be taken for something else.
-std::string Yaml(const std::string& text) {
-  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '/' ||
-           c == '.' || (c >= '0' && c <= '9');
-  });
-  const bool letter = plain && ((text[0] >= 'a' && text[0] <= 'z') ||
-                                (text[0] >= 'A' && text[0] <= 'Z') || text[0] == '/');
-  std::string lower = text;
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  const bool word = lower == "yes" || lower == "no" || lower == "on" || lower == "off" ||
-                    lower == "true" || lower == "false" || lower == "null" || lower == "y" ||
-                    lower == "n";
-  if (letter && !word) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("''") : std::string(1, c);
-  return quoted + '\'';
-}
-
-template <class T, class Word>
-std::string YamlList(const std::vector<T>& values, Word word) {
-  std::string text;
-  for (const T& value : values) text += (text.empty() ? "" : ", ") + word(value);
-  return '[' + text + ']';
-}
-
-std::string ExactFloat(float value) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.9g", static_cast<double>(value));
-  return text.data();
-}
-
-// What the file proposes for a node file.
-struct Proposal {
-  std::vector<std::size_t> input;
-  std::size_t outputs = 0;
-  bool classes = true;
-  data::LabelNames labels;
-  data::Standard standard;
-};
-
 Json AsJson(const Proposal& proposal) {
   Json json = {{"input", proposal.input}, {"outputs", proposal.outputs}};
   json["labels"] = proposal.labels;
   json["mean"] = proposal.standard.mean;
   json["std"] = proposal.standard.std;
   return json;
-}
-
-// The settings by which the file was read, as they stand in a node file.
-std::string SettingsText(const data::CsvSettings& settings, const std::string& header) {
-  std::string text;
-  const auto add = [&text](const char* key, const std::string& value) {
-    text += (text.empty() ? "" : ", ") + std::string(key) + ": " + value;
-  };
-  if (!settings.label.empty()) add("label", Yaml(settings.label));
-  if (!settings.key.empty()) add("key", Yaml(settings.key));
-  if (!settings.ignore.empty()) add("ignore", YamlList(settings.ignore, Yaml));
-  if (!settings.categories.empty()) add("categories", YamlList(settings.categories, Yaml));
-  if (!settings.separator.empty()) add("separator", Yaml(settings.separator));
-  if (!header.empty()) add("header", header);
-  return text.empty() ? text : "    csv: {" + text + "}\n";
-}
-
-std::string HeaderWord(data::CsvSettings::Header header) {
-  using Header = data::CsvSettings::Header;
-  return header == Header::kYes ? "yes" : header == Header::kNo ? "no" : "";
 }
 
 std::string AsText(const Proposal& proposal, const std::string& files,
@@ -138,9 +79,10 @@ std::vector<std::string> Doubts(const data::CsvSummary& summary, std::size_t ind
     return doubts;
   }
   if (column.type != Type::kNumber) return doubts;
-  const bool counts_rows = column.whole && summary.rows > 20 &&
-                           column.most - column.least + 1 == static_cast<double>(summary.rows);
-  if (counts_rows) doubts.push_back("counts the rows? data.csv.ignore");
+  if (CountsRows(summary, column)) {
+    doubts.push_back(column.whole ? "counts the rows? data.csv.ignore"
+                                  : "rises from row to row: a time? data.csv.ignore");
+  }
   if (column.whole && column.values.size() > 2 && column.values.size() <= kShownNames) {
     doubts.push_back(std::to_string(column.values.size()) +
                      " whole numbers: names? data.csv.categories");
@@ -154,50 +96,6 @@ std::vector<std::string> Doubts(const data::CsvSummary& summary, std::size_t ind
     doubts.push_back("a value is " + ShortNumber(distance) + " deviations from the mean");
   }
   return doubts;
-}
-
-// Whether a column of numbers is one of classes rather than a quantity.
-bool IsClass(const data::CsvColumn& column) {
-  return column.type == Type::kCategory ||
-         (column.type == Type::kNumber && column.whole && !column.values.empty() &&
-          column.values.size() <= data::kMaxCategories && column.least >= 0 && column.most <= 255);
-}
-
-Proposal Propose(const data::CsvSummary& summary, const data::CsvSettings& settings) {
-  Proposal proposal;
-  std::size_t features = 0;
-  const auto named = [](const std::vector<std::string>& names, std::size_t i,
-                        const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end() ||
-           std::find(names.begin(), names.end(), std::to_string(i + 1)) != names.end();
-  };
-  for (std::size_t i = 0; i < summary.columns.size(); ++i) {
-    const data::CsvColumn& column = summary.columns[i];
-    if (i == summary.label || named(settings.ignore, i, column.name) ||
-        named({settings.key}, i, column.name) || named(settings.targets, i, column.name) ||
-        column.type == Type::kText || column.type == Type::kEmpty) {
-      continue;
-    }
-    if (column.type == Type::kNumber) {
-      ++features;
-      const auto deviation = static_cast<float>(column.deviation);
-      proposal.standard.mean.push_back(static_cast<float>(column.mean));
-      proposal.standard.std.push_back(deviation > 0 ? deviation : 1.0f);
-      continue;
-    }
-    features += column.values.size();
-    proposal.standard.mean.insert(proposal.standard.mean.end(), column.values.size(), 0.0f);
-    proposal.standard.std.insert(proposal.standard.std.end(), column.values.size(), 1.0f);
-  }
-  proposal.input = {features};
-  const data::CsvColumn& label = summary.columns[summary.label];
-  proposal.classes = settings.targets.empty() && IsClass(label);
-  proposal.outputs = proposal.classes
-                         ? (label.type == Type::kNumber ? static_cast<std::size_t>(label.most) + 1
-                                                        : label.values.size())
-                         : std::max<std::size_t>(settings.targets.size(), 1);
-  if (proposal.classes && label.type == Type::kCategory) proposal.labels = label.values;
-  return proposal;
 }
 
 std::string ColumnLine(const data::CsvSummary& summary, std::size_t i, std::size_t width) {
@@ -238,8 +136,7 @@ std::string CsvText(const DescribeOptions& options, const data::CsvSummary& summ
     if (shown) text += ColumnLine(summary, i, width);
     if (i == kShownColumns && i != summary.label) text += "...\n";
   }
-  return text + AsText(proposal, "csv: " + Yaml(path),
-                       SettingsText(options.csv, HeaderWord(options.csv.header)));
+  return text + AsText(proposal, "csv: " + Yaml(path), SettingsText(options.csv));
 }
 
 std::string CsvJson(const std::string& path, const data::CsvSummary& summary,

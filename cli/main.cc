@@ -19,6 +19,7 @@
 #include "covey/config/paths.h"
 #include "check.h"
 #include "data_command.h"
+#include "init_command.h"
 #include "model_files.h"
 #include "model_text.h"
 #include "predict.h"
@@ -31,6 +32,7 @@ struct Options {
   std::string socket;
   std::string config;
   std::string timeout = "5s";
+  std::string wait = "0s";  // predict
   std::string file;
   bool json = false;
   bool no_wait = false;
@@ -143,7 +145,13 @@ Status DescribeModel(const Options& options) {
   return {};
 }
 
-Status AskForPredictions(const Options& options, const PredictOptions& predict) {
+Status AskForPredictions(const Options& options, PredictOptions predict) {
+  const auto wait = ParseDuration(options.wait);
+  if (!wait) {
+    return Fail(ErrorCode::kUsage, "--wait", wait.error().what, wait.error().hint);
+  }
+  predict.wait = *wait;
+  predict.json = options.json;
   return Predict(predict, [&options]() -> Result<api::Client> {
     const auto place = Find(options);
     if (!place) return tl::unexpected(place.error());
@@ -264,11 +272,14 @@ int Main(int argc, char** argv) {
   PredictOptions predict_options;
   Command& predict = Add(program, "predict", "Ask the model of the daemon, or of a file", options);
   AddPredict(predict, predict_options);
+  predict.Add("--wait", options.wait,
+              "How long to wait for a daemon that starts, and its first model");
   Command& model = program.Sub("model", "Look at models, move them, go back to an earlier one");
   Command& describe =
       model.Sub("describe", "Show layers, shapes, parameters, memory and multiply-adds of a model");
   describe.Add("FILE", options.file, "Node or experiment file").Required();
   describe.Flag("--json", options.json, "Print JSON");
+  InitCommand init(program);
   DataCommand data(program);
   const ModelCommands models(model, options);
   Command& check = program.Sub("check", "Look for everything that would keep a node from running");
@@ -298,7 +309,6 @@ int Main(int argc, char** argv) {
   } else if (leave.given()) {
     done = Leave(options);
   } else if (predict.given()) {
-    predict_options.json = options.json;
     done = AskForPredictions(options, predict_options);
   } else if (completion.given()) {
     std::fputs(kBashCompletion, stdout);
@@ -306,6 +316,8 @@ int Main(int argc, char** argv) {
     done = DescribeModel(options);
   } else if (const std::optional<Status> ran = data.Run()) {
     done = *ran;
+  } else if (const std::optional<Status> made = init.Run()) {
+    done = *made;
   } else if (const auto of_models = models.Run()) {
     done = *of_models;
   }

@@ -1,5 +1,7 @@
 #include "predict.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -94,6 +96,21 @@ Result<api::Predictions> AskDaemon(const PredictOptions& options, const Samples&
   return all;
 }
 
+// Asks again and again while there is no daemon yet, or it has no model yet.
+Result<api::Predictions> AskWhenReady(const PredictOptions& options, const Samples& samples,
+                                      const std::function<Result<api::Client>()>& connect) {
+  constexpr Duration kBetweenTries = std::chrono::milliseconds(100);
+  for (Duration waited{};; waited += kBetweenTries) {
+    auto client = connect();
+    auto predictions = client ? AskDaemon(options, samples, *client)
+                              : Result<api::Predictions>(tl::unexpected(client.error()));
+    if (predictions || waited >= options.wait) return predictions;
+    const ErrorCode code = predictions.error().code;
+    if (code != ErrorCode::kUnavailable && code != ErrorCode::kTemporary) return predictions;
+    ::poll(nullptr, 0, static_cast<int>(kBetweenTries / std::chrono::milliseconds(1)));
+  }
+}
+
 std::string Percent(float probability) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f %%", 100 * static_cast<double>(probability));
@@ -162,9 +179,7 @@ Status Predict(const PredictOptions& options, const std::function<Result<api::Cl
   if (!options.model.empty()) {
     predictions = AskFile(options, *samples);
   } else {
-    auto client = connect();
-    if (!client) return tl::unexpected(client.error());
-    predictions = AskDaemon(options, *samples, *client);
+    predictions = AskWhenReady(options, *samples, connect);
   }
   if (!predictions) return tl::unexpected(predictions.error());
   const std::string text =

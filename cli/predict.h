@@ -8,6 +8,7 @@
 
 #include "covey/api/client.h"
 #include "covey/base/result.h"
+#include "covey/base/time.h"
 
 namespace covey {
 
@@ -17,6 +18,7 @@ struct PredictOptions {
   std::string csv;                  // file, or - for stdin
   std::string model;                // file; empty: the daemon
   std::uint32_t top = 3;
+  Duration wait{};  // for a daemon that starts, and for its first model
   bool json = false;
 };
 

@@ -274,9 +274,10 @@ void CheckData(const NodeConfig& c, Problems& problems) {
          .reads = {"model.loss"},
          .what = "there is no accuracy with the loss " + std::string(nn::Name(c.model.loss)),
          .note = "use {epochs: ...} or {batches: ...}"});
-  } else if (c.train.until.kind == Until::Kind::kAccuracy && c.data.validation_last == 0) {
+  } else if (c.train.until.kind == Until::Kind::kAccuracy && c.data.validation_last == 0 &&
+             c.data.validation_share == 0) {
     problems.push_back({.path = "train.until",
-                        .reads = {"data.validation.last"},
+                        .reads = {"data.validation.last", "data.validation.share"},
                         .what = "accuracy is measured on validation samples, and there are none",
                         .note = "set data.validation: {last: 5000}"});
   }

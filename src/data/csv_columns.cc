@@ -80,6 +80,8 @@ struct Observed {
   double mean = 0;
   double square = 0;  // Welford 1962: sum of the squared distances from the mean
   bool whole = true;
+  bool rising = true;
+  double last_number = -std::numeric_limits<double>::infinity();
   bool many = false;  // more than kMaxCategories different texts
   std::unordered_map<std::string, std::uint64_t> values;
   std::string last;  // rows of one class often follow one another
@@ -108,6 +110,8 @@ struct Observed {
     mean += distance / static_cast<double>(numbers);
     square += distance * (value - mean);
     whole = whole && value == std::floor(value);
+    rising = rising && value > last_number;
+    last_number = value;
   }
   void Value(std::string_view cell) {
     if (many) return;
@@ -135,6 +139,7 @@ CsvColumn Finish(std::string name, Observed& o, bool category) {
     column.mean = o.mean;
     column.deviation = std::sqrt(o.square / static_cast<double>(o.numbers));
     column.whole = o.whole && o.texts == 0;
+    column.rising = o.rising && o.texts == 0 && o.numbers > 1;
   }
   if (o.many) return column;
   for (const auto& value : o.values) column.values.push_back(value.first);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <charconv>
 
 #include "covey/data/partition.h"
@@ -78,6 +79,15 @@ Result<Held> Hold(std::size_t samples, const HoldOut& hold_out,
       ErrorCode::kData, "hold_out",
       std::to_string(held.test.size()) + " of " + std::to_string(samples) + " samples are held out",
       "wanted some, and some that are left to train on");
+}
+
+bool IsSetAside(std::span<const std::uint8_t> sample, double share) {
+  std::uint64_t hash = 0xCBF29CE484222325u;
+  for (const std::uint8_t byte : sample) hash = (hash ^ byte) * 0x100000001B3u;
+  hash = (hash ^ (hash >> 33)) * 0xFF51AFD7ED558CCDu;
+  hash = (hash ^ (hash >> 33)) * 0xC4CEB9FE1A85EC53u;
+  hash ^= hash >> 33;
+  return std::ldexp(static_cast<double>(hash), -64) < share;
 }
 
 }  // namespace covey::data

@@ -140,6 +140,19 @@ struct Division {
   data::Indices test;
 };
 
+// Moves a share of the training samples to those for validation.
+void SetAside(double share, const data::Dataset& set, Division& division) {
+  if (share == 0) return;
+  const std::size_t bytes = set.row_bytes();
+  const auto aside = [&](std::uint32_t row) {
+    return data::IsSetAside({set.row(row), bytes}, share);
+  };
+  for (const std::uint32_t row : division.train) {
+    if (aside(row)) division.validation.push_back(row);
+  }
+  std::erase_if(division.train, aside);
+}
+
 Result<Division> Divide(const config::DataSettings& settings, const data::Dataset& set) {
   using Kind = data::PartitionSettings::Kind;
   const bool by_key = settings.partition.kind == Kind::kKey || !settings.hold_out.keys.empty();
@@ -157,6 +170,7 @@ Result<Division> Divide(const config::DataSettings& settings, const data::Datase
   Division division;
   division.train = Picked(held->rest, split->train);
   division.validation = Picked(held->rest, split->validation);
+  SetAside(settings.validation_share, set, division);
   division.test = std::move(held->test);
   // Targets have no classes: those partitions that need them were refused with the file.
   std::vector<std::uint8_t> labels;
@@ -292,7 +306,7 @@ std::string FilesOf(const data::Source& source) {
 std::string RowsOf(const config::DataSettings& settings) {
   return FilesOf(settings.train) + '\n' + settings.hold_out.keys + '\n' +
          std::to_string(settings.hold_out.last) + '\n' + std::to_string(settings.validation_last) +
-         '\n' + settings.partition.key_file;
+         '\n' + std::to_string(settings.validation_share) + '\n' + settings.partition.key_file;
 }
 
 }  // namespace

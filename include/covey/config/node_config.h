@@ -82,9 +82,11 @@ struct DataSettings {
   data::HoldOut hold_out;        // a test set out of `train`
   data::LabelNames labels;       // names of the classes in their order; empty: as the files say
   data::Standard normalization;  // kGiven: 1 number, one a channel, or one a feature
-  std::uint64_t validation_last =
-      0;                     // so many samples at the end of `train` are kept for validation
-  std::uint32_t batch = 32;  // samples in a mini-batch; 0, written `all`: the whole shard
+  // So many samples at the end of `train` are kept for validation, and this share of the others
+  // (data::IsSetAside).
+  std::uint64_t validation_last = 0;
+  double validation_share = 0;
+  std::uint32_t batch = 32;           // samples in a mini-batch; 0, written `all`: the whole shard
   data::PartitionSettings partition;  // of the training samples that remain
   std::string cache;                  // where gzipped files are unpacked; empty: FillPaths
 };

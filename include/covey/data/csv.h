@@ -51,7 +51,8 @@ struct CsvColumn {
   double most = 0;
   double mean = 0;
   double deviation = 0;
-  bool whole = false;  // all of them whole numbers
+  bool whole = false;   // all of them whole numbers
+  bool rising = false;  // each greater than the one before
   // Different texts and how often each occurs, in alphabetical order (whole numbers: by value);
   // of numbers only where there are at most kMaxCategories of them.
   std::vector<std::string> values;

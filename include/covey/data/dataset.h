@@ -62,6 +62,8 @@ class Dataset {
   // Requires: i < size(). Rows are at any alignment and are not followed by padding.
   const std::uint8_t* row(std::size_t i) const { return rows_ + i * row_bytes_; }
 
+  std::size_t row_bytes() const { return row_bytes_; }
+
   bool has_labels() const { return targets_ == nullptr; }
   std::uint32_t classes() const { return classes_; }  // 0 with targets
   std::uint32_t label(std::size_t i) const { return labels_[i]; }

@@ -127,6 +127,14 @@ struct Held {
 Result<Held> Hold(std::size_t samples, const HoldOut& hold_out,
                   std::span<const std::uint32_t> keys);
 
+// Whether a sample is one to judge by rather than to learn from: decided by its content alone, so
+// that it stays on its side when data grow, move or are divided anew, and its copies with it.
+//
+// Equation: h(sample) < share * 2^64, h: FNV-1a of 64 bits with the finaliser of MurmurHash3.
+// Source: Fowler, Noll & Vo 1991; Appleby 2011.
+// Requires: 0 <= share <= 1.  Cost: one multiplication a byte.
+bool IsSetAside(std::span<const std::uint8_t> sample, double share);
+
 // A training set without its last samples, and those.
 struct Split {
   Indices train;

@@ -51,7 +51,7 @@ model:
 data:
   train: {images: "- a", targets: "#b"}
   test: {images: c, targets: d}
-  validation: {last: 17}
+  validation: {last: 17, share: 0.125}
   normalize: given
   normalization: {mean: [0.1, -3], std: [0.25, 1e-3]}
   batch: 5

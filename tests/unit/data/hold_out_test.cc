@@ -51,6 +51,22 @@ TEST(Hold, RefusesAnEmptySide) {
   EXPECT_EQ(Hold(4, {.keys = "0"}, keys).error().what, "3 keys, wanted one for each of 4 samples");
 }
 
+TEST(IsSetAside, TakesAboutItsShareAndMoreOfALargerOne) {
+  std::size_t tenth = 0;
+  for (std::uint32_t i = 0; i < 2000; ++i) {
+    const std::uint8_t sample[3] = {static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i >> 8),
+                                    9};
+    const bool in_tenth = IsSetAside(sample, 0.1);
+    tenth += in_tenth ? 1 : 0;
+    EXPECT_FALSE(IsSetAside(sample, 0));
+    EXPECT_TRUE(IsSetAside(sample, 1));
+    EXPECT_TRUE(!in_tenth || IsSetAside(sample, 0.2));
+  }
+  EXPECT_GT(tenth, 150u);
+  EXPECT_LT(tenth, 250u);
+  EXPECT_TRUE(IsSetAside({}, 1)) << "a sample of no bytes has a hash too";
+}
+
 TEST(PartitionBlocks, AreRunsInOrder) {
   EXPECT_THAT(PartitionBlocks(7, {.index = 0, .count = 3}), ElementsAre(0, 1, 2));
   EXPECT_THAT(PartitionBlocks(7, {.index = 1, .count = 3}), ElementsAre(3, 4));

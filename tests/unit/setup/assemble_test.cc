@@ -195,6 +195,37 @@ TEST_F(AssembleTest, WhatIsHeldOutIsTestedOnAndNothingElse) {
   EXPECT_EQ(other->data.test->row(0), made->data.test->row(0)) << "nodes of a machine share it";
 }
 
+TEST_F(AssembleTest, AShareIsSetAsideByContentWhereverASampleStands) {
+  constexpr std::uint32_t kRows = 400;
+  std::vector<std::uint8_t> rows, backwards, labels(kRows, 1);
+  for (std::uint32_t i = 0; i < kRows; ++i) {
+    const std::uint32_t value = i / 2;  // every sample twice
+    const std::uint8_t row[4] = {static_cast<std::uint8_t>(value), 7,
+                                 static_cast<std::uint8_t>(value >> 8), 1};
+    rows.insert(rows.end(), row, row + 4);
+    backwards.insert(backwards.begin(), row, row + 4);
+  }
+  WriteIdx(folder_ / "images", {kRows, 4}, rows);
+  WriteIdx(folder_ / "answers", {kRows}, labels);
+  config_.data.validation_share = 0.25;
+  const Result<Assembly> made = Try();
+  ASSERT_TRUE(made.has_value()) << made.error().Format();
+  const data::Indices& aside = made->data.validation;
+  EXPECT_GT(aside.size(), kRows / 8);
+  EXPECT_LT(aside.size(), kRows / 2);
+  EXPECT_EQ(aside.size() + made->data.shard.size(), kRows);
+  for (std::size_t i = 0; i < aside.size(); i += 2) EXPECT_EQ(aside[i] + 1, aside[i + 1]);
+  WriteIdx(folder_ / "turned", {kRows, 4}, backwards);
+  config_.data.train.images = folder_ / "turned";
+  const Result<Assembly> turned = Try();
+  ASSERT_TRUE(turned.has_value());
+  data::Indices same;
+  for (const std::uint32_t row : turned->data.validation) same.insert(same.begin(), 399 - row);
+  EXPECT_EQ(same, aside);
+  config_.data.validation_share = 1;
+  EXPECT_EQ(Refused().code, ErrorCode::kData) << "nothing is left to train on";
+}
+
 TEST_F(AssembleTest, NamesOfClassesArePartOfTheHello) {
   const Digest unnamed = Try()->links.session.labels;
   config_.data.labels = {"sit", "stand", "walk"};

@@ -1,0 +1,183 @@
+// The section `data`: files, columns, what is held out, normalisation, partition.
+#include <string_view>
+#include <utility>
+
+#include "config/bindings.h"
+#include "config/schema_parts.h"
+
+namespace covey::config {
+namespace {
+
+constexpr std::size_t kLongestLabel = 100;
+constexpr std::size_t kLongestCategories = 32768;
+constexpr std::uint64_t kMostSamples = 1'000'000'000;
+
+ListBinding Texts(std::vector<std::string>& texts, std::size_t longest) {
+  return {.size = [&texts] { return texts.size(); },
+          .resize = [&texts](std::size_t size) { texts.resize(size); },
+          .at = [&texts, longest](std::size_t i) { return Text(texts[i], longest); }};
+}
+
+void VisitFiles(Visitor& v, data::Source& source, bool labels) {
+  v.Scalar({"csv", "A table instead of the IDX files below; data.csv says what its columns are"},
+           Path(source.csv));
+  v.Scalar({"folder",
+            "Or images: a folder with one folder inside for each class, of PNG, JPEG or PGM files"},
+           Path(source.folder));
+  const bool idx = source.csv.empty() && source.folder.empty();  // they are read by now
+  v.Scalar({"images", "IDX file of samples, plain or gzipped; or NPY, or set.npz:array", idx},
+           Path(source.images));
+  v.Scalar({"labels", "IDX file of their class labels, one whole number a sample", idx && labels},
+           Path(source.labels));
+  v.Scalar({"targets",
+            "Instead of labels, for every other loss: IDX file of numbers, as many a sample as the "
+            "model has outputs",
+            idx && !labels},
+           Path(source.targets));
+}
+
+void VisitCsv(Visitor& v, data::CsvSettings& s) {
+  using Header = data::CsvSettings::Header;
+  using Missing = data::CsvSettings::Missing;
+  v.Scalar({"label",
+            "Column of the classes; without classes, of the number to predict. Empty: the one "
+            "called label, class, target or y, else the last"},
+           Text(s.label, kLongestLabel));
+  v.List({"targets", "Several columns of numbers to predict"}, Texts(s.targets, kLongestLabel));
+  v.Scalar({"key", "Column to divide by (partition: key), such as the device; no feature"},
+           Text(s.key, kLongestLabel));
+  v.List({"ignore", "Columns that are no features"}, Texts(s.ignore, kLongestLabel));
+  v.List({"categories",
+          "Columns of names, though they look like numbers; with all their names: "
+          "'colour=red|green'. Nodes must agree on them"},
+         Texts(s.categories, kLongestCategories));
+  v.Scalar({"header", "auto: the first line is one when none of its cells is a number"},
+           Word<Header>(s.header,
+                        {{Header::kAuto, "auto"}, {Header::kYes, "yes"}, {Header::kNo, "no"}}));
+  v.Scalar({"missing",
+            "Rows that lack a value in a column that is used: refuse them, or drop them. Empty, ?, "
+            "NA, NaN, null and none are no values"},
+           Word<Missing>(s.missing, {{Missing::kRefuse, "refuse"}, {Missing::kDrop, "drop"}}));
+  v.Scalar({"separator", "One character, or tab. Empty: the most frequent of , ; and tab"},
+           Text(s.separator, 3));
+}
+
+constexpr data::Normalize kNormalizeWords[] = {
+    data::Normalize::kUnit,     data::Normalize::kNone,       data::Normalize::kGiven,
+    data::Normalize::kStandard, data::Normalize::kPerChannel, data::Normalize::kMinMax};
+
+ListBinding Numbers(std::vector<float>& values, Interval interval) {
+  return {.size = [&values] { return values.size(); },
+          .resize = [&values](std::size_t size) { values.resize(size, 1.0f); },
+          .at = [&values, interval](std::size_t i) { return Real(values[i], interval); }};
+}
+
+ChoiceBinding NormalizeChoice(data::Source& source) {
+  using data::Normalize;
+  ChoiceBinding choice;
+  for (const Normalize word : kNormalizeWords) choice.words.emplace_back(data::Name(word));
+  choice.options = {{"scale", Real(source.scale, {.low = 0, .high = 1e30, .above = true})}};
+  choice.selected = [&source] { return std::string(data::Name(source.normalize)); };
+  choice.select = [&source](const std::string& name) {
+    source.normalize = Normalize::kScale;
+    for (const Normalize word : kNormalizeWords) {
+      if (name == data::Name(word)) source.normalize = word;
+    }
+  };
+  return choice;
+}
+
+}  // namespace
+
+void VisitPartition(Visitor& v, data::PartitionSettings& p, bool whole) {
+  using Kind = data::PartitionSettings::Kind;
+  std::vector<std::pair<Kind, std::string_view>> kinds;
+  for (const Kind kind :
+       {Kind::kAll, Kind::kIid, Kind::kMixRate, Kind::kDirichlet, Kind::kBlocks, Kind::kKey}) {
+    if (whole || kind != Kind::kAll) kinds.emplace_back(kind, data::Name(kind));
+  }
+  v.Scalar({"kind",
+            "iid: shuffled, equal parts. mix_rate: parts by label, a fraction of each given to the "
+            "others. dirichlet: classes spread at random. blocks: equal parts in the order of the "
+            "file. key: by a column such as the device"},
+           Word<Kind>(p.kind, std::move(kinds)));
+  if (whole) {
+    v.Scalar({"index", "Which part is this node's, from 0"}, Integer(p.part.index, 0, 65535));
+    v.Scalar({"of", "Parts in all"}, Integer(p.part.count, 1, 65536));
+  }
+  v.Scalar({"rate", "mix_rate: fraction of its own part that a node gives away"}, Fraction(p.rate));
+  v.Scalar({"alpha", "dirichlet: concentration; small is skewed"},
+           Real(p.alpha, {.low = 1e-4, .high = 1e6}));
+  v.Scalar({"key_file",
+            "key: IDX file with one whole number for each sample. Empty: the column data.csv.key"},
+           Path(p.key_file));
+  if (whole) {
+    v.Scalar({"key", "key: the number whose samples are this node's"}, Integer(p.key));
+    v.Scalar({"seed", "Of the shuffling; nodes that divide one data set must agree on it"},
+             Integer(p.seed));
+  }
+}
+
+void VisitData(Visitor& v, DataSettings& d, bool labels) {
+  v.Section({"train", "Training samples", true},
+            [&v, &d, labels] { VisitFiles(v, d.train, labels); });
+  v.Optional(
+      {"test", "Test samples; leave out when there are none"}, d.test.has_value(),
+      [&d] { d.test.emplace(); }, [&v, &d, labels] { VisitFiles(v, *d.test, labels); });
+  v.Section({"csv", "What the columns of tables are: by the header's names, or numbers from 1"},
+            [&v, &d] { VisitCsv(v, d.train.csv_settings); });
+  v.Scalar({"image_fit", "What becomes of images of a folder with another size than model.input"},
+           Word<data::ImageFit>(d.train.image_fit, {{data::ImageFit::kRefuse, "refuse"},
+                                                    {data::ImageFit::kResize, "resize"}}));
+  v.Section({"hold_out",
+             "Samples of data.train to test on, instead of data.test; nobody trains on "
+             "them, controls neither"},
+            [&v, &d] {
+              v.Scalar({"keys",
+                        "Those with these keys (partition.key_file, csv.key), such as devices or "
+                        "people: '0-9, 12'; nodes divide what remains"},
+                       Text(d.hold_out.keys, 4096));
+              v.Scalar({"last", "So many at the end, before validation samples are taken"},
+                       Integer(d.hold_out.last, 0, kMostSamples));
+            });
+  v.Section({"validation", "Samples to judge the model by while it learns"}, [&v, &d] {
+    v.Scalar({"last", "So many samples at the end of the training set are kept for it; 0: none"},
+             Integer(d.validation_last, 0, kMostSamples));
+    v.Scalar(
+        {"share",
+         "And this share of the rest, 0 to 0.9; a sample's content alone decides whether it is "
+         "one of them"},
+        Real(d.validation_share, {.low = 0, .high = 0.9}));
+  });
+  v.Choice({"normalize",
+            "unit: bytes become 0 to 1, 16-bit integers -1 to 1, floats stay as they are. none: "
+            "the values as they are. {scale: S}: values times S. given: by the numbers of "
+            "normalization. Fitted on data.train without its validation samples: standard, each "
+            "feature to mean 0 and deviation 1; per_channel, each channel; min_max, each feature "
+            "to 0 to 1. Symbols are never changed. Peers that normalise differently refuse each "
+            "other: nodes with files of their own need given"},
+           NormalizeChoice(d.train));
+  v.Section({"normalization", "normalize: given: values become (value - mean) / std"}, [&v, &d] {
+    v.List({"mean", "One number for all, one for each channel, or one for each feature"},
+           Numbers(d.normalization.mean, {.low = -1e9, .high = 1e9}));
+    v.List({"std", "As many; `covey data describe` prints both"},
+           Numbers(d.normalization.std, {.low = 0, .high = 1e9, .above = true}));
+  });
+  v.List({"labels",
+          "Names of the classes, in the order of the model's outputs. Empty: as the files say. "
+          "Peers with other names refuse each other: where a node may lack a class, list them all"},
+         Texts(d.labels, kLongestLabel));
+  v.Scalar(
+      {"batch",
+       "Samples in a mini-batch, at most the shard. all: the whole shard at once, which is what "
+       "the rprop kinds want"},
+      IntegerOr("all", d.batch, kMostSamples));
+  v.Section({"partition", "Which of the training samples are this node's", false, true},
+            [&v, &d] { VisitPartition(v, d.partition, true); });
+  v.Scalar({"cache",
+            "Where gzipped files are unpacked, once, for all nodes of the machine. Empty: "
+            "$XDG_CACHE_HOME/covey or ~/.cache/covey"},
+           Path(d.cache));
+}
+
+}  // namespace covey::config
