@@ -35,7 +35,7 @@ target_compile_definitions(covey_options INTERFACE $<$<CONFIG:Release>:EIGEN_NO_
 # need names that are unique in their folder, or their file a namespace of its own. Kernel files
 # stay alone: Highway compiles each of them once for each level by including it again.
 function(covey_unite target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${COVEY_UNITY} UNITY_BUILD_BATCH_SIZE 24)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${COVEY_UNITY} UNITY_BUILD_BATCH_SIZE 64)
   get_target_property(sources ${target} SOURCES)
   foreach(source ${sources})
     file(STRINGS ${source} kernels REGEX "define HWY_TARGET_INCLUDE" LIMIT_COUNT 1)

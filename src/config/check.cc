@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "config/check_faults.h"
+#include "config/check_model.h"
 #include "config/schema.h"
 #include "covey/config/load.h"
 
@@ -80,50 +81,6 @@ void CheckNetwork(const NodeConfig& c, Problems& problems) {
                                 " is less than reconnect_first (" +
                                 FormatDuration(c.network.reconnect_first) + ")",
                         .note = {}});
-  }
-}
-
-// Takes over what the owner of the settings has to say. It names its keys by their path in a node
-// file or from its own last word on ("partition.rate"); `section` is where they stand in this file.
-void TakeOver(const Status& status, const std::string& section, Problems& problems) {
-  if (status) return;
-  const Error& error = status.error();
-  const std::string last = section.substr(section.rfind('.') + 1);
-  std::string path = section;
-  if (error.where.starts_with(section)) {
-    path = error.where;
-  } else if (error.where.starts_with(last + ".")) {
-    path += error.where.substr(last.size());
-  }
-  problems.push_back({.path = path, .reads = {section}, .what = error.what, .note = error.hint});
-}
-
-// The model names a layer "model.layers[1] (dense2)"; in a file it is "model.layers[1].dense".
-std::string LayerPath(const nn::ModelSpec& model, const std::string& where) {
-  const std::string_view list = "model.layers[";
-  const std::size_t open = where.find(" (");
-  const std::size_t close = where.find(')');
-  if (!where.starts_with(list) || open == std::string::npos || close == std::string::npos) {
-    return where;
-  }
-  const auto index = static_cast<std::size_t>(std::stoul(where.substr(list.size())));
-  return where.substr(0, open) + "." + std::string(nn::KindOf(model.layers[index])) +
-         where.substr(close + 1);
-}
-
-void CheckModel(const NodeConfig& c, Problems& problems) {
-  Status model = nn::Validate(c.model);
-  if (!model) model.error().where = LayerPath(c.model, model.error().where);
-  TakeOver(model, "model", problems);
-  TakeOver(optim::Validate(c.train.optimizer), "train", problems);
-  if (!model) return;
-  const std::uint64_t bytes = 4 * static_cast<std::uint64_t>(nn::LayoutOf(c.model).size());
-  if (c.consensus.fifo.bytes.value < bytes) {
-    problems.push_back({.path = "consensus.fifo.bytes",
-                        .reads = {"model"},
-                        .what = FormatByteCount(c.consensus.fifo.bytes) +
-                                " cannot hold one model of " + std::to_string(bytes) + " bytes",
-                        .note = "every message would be refused"});
   }
 }
 
@@ -320,7 +277,7 @@ std::vector<Problem> Contradictions(const NodeConfig& config) {
   CheckSecurity(config, problems);
   CheckNetwork(config, problems);
   CheckHttp(config, problems);
-  CheckModel(config, problems);
+  AddModelProblems(config, problems);
   CheckData(config, problems);
   CheckConsensus(config, problems);
   AddFaultProblems(config.faults, problems);

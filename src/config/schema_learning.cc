@@ -57,6 +57,10 @@ void VisitOptimizer(Visitor& v, optim::Settings& o) {
   v.Scalar({"epsilon", "adam, adamw: added to the root, as in Keras; rmsprop: inside the root"},
            Real(o.epsilon, kUpToOne));
   v.Scalar({"decay", "rmsprop: decay of the mean square"}, Real(o.decay, kBelowOne));
+  v.Scalar({"exchanged",
+            "sgd with momentum, adam, adamw, rmsprop: nodes average the moving averages too, which "
+            "helps where their data differ and doubles or triples the messages"},
+           Boolean(o.exchanged));
   v.Scalar({"beta", "quasi_global: local momentum"}, Real(o.beta, kBelowOne));
   v.Scalar({"mu", "quasi_global: decay of the displacement between rounds"}, Real(o.mu, kBelowOne));
   v.Scalar({"mixing_limit",
@@ -188,6 +192,11 @@ void VisitTrain(Visitor& v, TrainSettings& t) {
 void VisitConsensus(Visitor& v, consensus::Settings& c) {
   v.Scalar({"batches", "N: mini-batches of local training in a round"},
            Integer(c.batches, 1, 1'000'000));
+  v.Scalar(
+      {"batches_most",
+       "Above N: N follows the data, from `batches` where they differ between nodes up to this "
+       "where they don't; 0: fixed"},
+      Integer(c.batches_most, 0, 1'000'000));
   v.Scalar({"sends", "M: models sent to random peers in a round; 0: answer only"},
            Integer(c.sends, 0, 1000));
   v.Scalar({"gamma",
@@ -197,6 +206,11 @@ void VisitConsensus(Visitor& v, consensus::Settings& c) {
   v.Scalar({"gamma_by_age",
             "A smaller step where answers are old: gamma / sqrt(1 + rounds until a reply)"},
            Boolean(c.gamma_by_age));
+  using consensus::Weigh;
+  v.Scalar({"weigh",
+            "Whose model counts how much in an exchange: equal, or samples, the number each trains "
+            "on, up to a ratio of two. For nodes with much more data than others"},
+           Word<Weigh>(c.weigh, {{Weigh::kEqual, "equal"}, {Weigh::kSamples, "samples"}}));
   using consensus::DrainAt;
   v.Scalar(
       {"drain",

@@ -31,6 +31,7 @@ Node::Node(const Settings& settings, Stream peers, ExchangeId first_exchange)
     : settings_(settings),
       gamma_(EffectiveGamma(settings)),
       stream_(std::move(peers)),
+      pace_(settings.batches, settings.batches_most),
       next_exchange_(first_exchange.value) {
   COVEY_CHECK(settings.batches > 0, settings.batches);
   COVEY_CHECK(gamma_ > 0 && gamma_ <= 1, gamma_);
@@ -104,7 +105,7 @@ void Node::Proceed(Time now, Actions& actions) {
     case State::kJoining:
       return AskRandomPeer(now, actions);
     case State::kTraining: {
-      std::uint64_t batches = settings_.batches;
+      std::uint64_t batches = pace_.batches();
       if (settings_.until_batches > 0) {
         batches = std::min(batches, settings_.until_batches - counters_.batches);
       }
@@ -211,7 +212,12 @@ void Node::ApplyWeights(Time now, const Received& event, Actions& actions) {
   if (message.copy) return Drop(DropReason::kUnwantedCopy);
   if (SeenBefore(message)) return Drop(DropReason::kDuplicate);
   const float gamma = std::min(gamma_, message.gamma_max);
-  tensor::Pull({message.encoding, message.payload->view()}, gamma, event.x, event.reply);
+  const double rho = Rho(message);
+  const auto of_sender = static_cast<float>(2 / (1 + rho));  // 1 at rho = 1
+  pace_.BeginPull(event.x);
+  tensor::Pull({message.encoding, message.payload->view()}, gamma * of_sender, event.x, event.reply,
+               static_cast<float>(rho));
+  pace_.EndPull(event.x, static_cast<double>(gamma * of_sender) * rho);
   ++counters_.weights_applied;
   // Its exchange, too, brings both closer to rest.
   if (state_ == State::kSettling && !message.training) settle_quiet_ = true;
@@ -317,6 +323,13 @@ float Node::GammaMax() const {
   const double age =
       static_cast<double>(reply_time_.count()) / static_cast<double>(round_length_.count());
   return std::min(most, gamma_) * static_cast<float>(1 / std::sqrt(1 + age));
+}
+
+double Node::Rho(const Message& message) const {
+  constexpr double kMost = 2;
+  if (settings_.weigh == Weigh::kEqual || settings_.samples == 0 || message.samples == 0) return 1;
+  const double rho = static_cast<double>(message.samples) / static_cast<double>(settings_.samples);
+  return std::clamp(rho, 1 / kMost, kMost);
 }
 
 std::size_t Node::InFlightLimit() const {

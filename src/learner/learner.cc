@@ -12,11 +12,15 @@
 namespace covey::learner {
 namespace {
 
-tensor::FlatVector InitialParameters(const Settings& settings) {
-  tensor::FlatVector x(nn::LayoutOf(settings.model).size());
-  Stream stream(settings.seed, settings.init_stream, Purpose::kInit);
-  nn::Initialise(settings.model, stream, x.view());
-  return x;
+tensor::FlatVector CopyOf(tensor::ConstVectorView values) {
+  tensor::FlatVector copy(values.size());
+  std::copy(values.begin(), values.end(), copy.view().begin());
+  return copy;
+}
+
+consensus::Settings With(consensus::Settings settings, std::size_t samples) {
+  settings.samples = samples;
+  return settings;
 }
 
 }  // namespace
@@ -25,21 +29,25 @@ Learner::Learner(const Settings& settings, data::Dataset train, data::Indices sh
     : settings_(settings),
       train_(std::move(train)),
       host_(host),
-      x_(InitialParameters(settings)),
+      parameters_(nn::LayoutOf(settings.model).size()),
+      x_(optim::ExchangedSize(settings.optimizer, parameters_)),
       sampler_(std::move(shard), {settings.batch, settings.seed, settings.node}),
       trainer_(settings.model, settings.optimizer, std::min(settings.batch, sampler_.size()),
                settings.tasks),
-      core_(settings.consensus, Stream(settings.seed, settings.node, Purpose::kPeers),
-            settings.first_exchange) {
-  trainer_.optimizer().EndRound(x_.view());  // the first one starts here
-  if (settings.average > 0) y_ = x_.Clone();
+      core_(With(settings.consensus, sampler_.size()),
+            Stream(settings.seed, settings.node, Purpose::kPeers), settings.first_exchange) {
+  Stream stream(settings.seed, settings.init_stream, Purpose::kInit);
+  nn::Initialise(settings.model, stream, parameters());
+  trainer_.optimizer().PlaceExchanged(x_.view());
+  trainer_.optimizer().EndRound(parameters());  // the first one starts here
+  if (settings.average > 0) y_ = CopyOf(parameters());
 }
 
 Status Learner::Restore(const Saved& saved) {
-  if (saved.x.size() != x_.size()) {
+  if (saved.x.size() != parameters_) {
     return Fail(ErrorCode::kData, "checkpoint",
                 "holds " + std::to_string(saved.x.size()) + " parameters, the model has " +
-                    std::to_string(x_.size()));
+                    std::to_string(parameters_));
   }
   for (auto& slot : trainer_.optimizer().state()) {
     bool found = false;
@@ -55,7 +63,7 @@ Status Learner::Restore(const Saved& saved) {
     }
   }
   if (Status placed = sampler_.Seek(saved.cursor); !placed) return placed;
-  x_ = saved.x.Clone();
+  std::copy(saved.x.view().begin(), saved.x.view().end(), parameters().begin());
   if (settings_.average > 0) y_ = saved.x.Clone();
   trainer_.optimizer().RestoreSteps(saved.optimizer_steps);
   core_.Restore(saved.batches, saved.rounds);
@@ -64,11 +72,9 @@ Status Learner::Restore(const Saved& saved) {
 
 Saved Learner::Save() {
   Saved saved;
-  saved.x = x_.Clone();
+  saved.x = CopyOf(parameters());
   for (const auto& slot : trainer_.optimizer().state()) {
-    tensor::FlatVector copy(slot.values.size());
-    std::memcpy(copy.data(), slot.values.data(), slot.values.size() * sizeof(float));
-    saved.optimizer.emplace_back(std::string(slot.name), std::move(copy));
+    saved.optimizer.emplace_back(slot.name, CopyOf(slot.values));
   }
   saved.optimizer_steps = trainer_.optimizer().steps();
   saved.batches = core_.counters().batches;
@@ -94,20 +100,20 @@ Next Learner::OnMail(Time now) {
   std::optional<consensus::Message> message = host_.Take();
   if (!message) return next_;
   optim::Optimizer& optimizer = trainer_.optimizer();
-  optimizer.BeginMixing(x_.view());
+  optimizer.BeginMixing(parameters());
   while (message) {
     Apply(now, *message, actions_);
     Run(now, actions_);
     if (next_.kind != Next::Kind::kWait) break;
     message = host_.Take();
   }
-  optimizer.EndMixing(x_.view());
+  optimizer.EndMixing(parameters());
   return next_;
 }
 
 gradient::StepResult Learner::TrainBatch() {
   encoded_.reset();
-  const gradient::StepResult result = trainer_.Step(x_.view(), train_, sampler_.Next());
+  const gradient::StepResult result = trainer_.Step(parameters(), train_, sampler_.Next());
   samples_ += result.samples;
   seen_ += result.samples;
   loss_sum_ += result.loss_sum;
@@ -142,7 +148,7 @@ Next Learner::Run(Time now, std::vector<consensus::Action>& actions) {
     } else if (const auto* drain = std::get_if<consensus::Drain>(&action)) {
       Drain(now, actions);
       if (drain->ends_round) {
-        trainer_.optimizer().EndRound(x_.view());
+        trainer_.optimizer().EndRound(parameters());
         Average();
       }
       core_.Handle(now, consensus::Drained{}, actions);
@@ -163,9 +169,9 @@ Next Learner::Run(Time now, std::vector<consensus::Action>& actions) {
 void Learner::Drain(Time now, std::vector<consensus::Action>& actions) {
   std::optional<consensus::Message> message = host_.Take();
   if (!message) return;
-  trainer_.optimizer().BeginMixing(x_.view());
+  trainer_.optimizer().BeginMixing(parameters());
   for (; message; message = host_.Take()) Apply(now, *message, actions);
-  trainer_.optimizer().EndMixing(x_.view());
+  trainer_.optimizer().EndMixing(parameters());
 }
 
 void Learner::Apply(Time now, const consensus::Message& message,
@@ -207,6 +213,7 @@ void Learner::SendWeights(const consensus::SendWeights& send) {
   message.peer = send.peer;
   message.exchange = send.exchange;
   message.gamma_max = send.gamma_max;
+  message.samples = sampler_.size();
   message.no_reply = send.copy;
   message.copy = send.copy;
   message.training = core_.state() == consensus::State::kTraining;
@@ -234,7 +241,8 @@ tensor::EncodingSet Learner::TakenBy(const PeerKey& peer) const {
 Snapshot Learner::TakeSnapshot() {
   Snapshot snapshot;
   const bool averaged = y_.size() > 0 && core_.state() == consensus::State::kTraining;
-  snapshot.x = std::make_shared<const tensor::FlatVector>(averaged ? y_.Clone() : x_.Clone());
+  snapshot.x =
+      std::make_shared<const tensor::FlatVector>(averaged ? y_.Clone() : CopyOf(parameters()));
   snapshot.batches = core_.counters().batches;
   snapshot.rounds = core_.counters().rounds;
   snapshot.epochs = sampler_.epochs();

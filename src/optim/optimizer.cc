@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "covey/base/check.h"
 #include "covey/tensor/kernels.h"
@@ -62,16 +63,36 @@ Optimizer::Optimizer(const Settings& settings, std::size_t size, tensor::Numeric
     : settings_(settings), size_(size), numerics_(numerics) {
   COVEY_CHECK(Validate(settings).has_value());
   const Slots slots = SlotsOf(settings);
-  if (!slots.first.empty()) first_ = FlatVector(size);
-  if (!slots.second.empty()) second_ = FlatVector(size);
+  if (!slots.first.empty()) own_first_ = FlatVector(size);
+  if (!slots.second.empty()) own_second_ = FlatVector(size);
+  first_ = own_first_.view();
+  second_ = own_second_.view();
   if (settings.kind == Kind::kQuasiGlobal) mixed_ = FlatVector(size);
   if (settings.kind == Kind::kQuasiGlobal && settings.correction > 0) {
     correction_ = FlatVector(size);
   }
   if (!slots.small.empty()) small_ = FlatVector(slots.small_size);
   if (IsResilient(settings.kind)) {
-    std::fill(second_.view().begin(), second_.view().end(), settings.step_initial);
+    std::fill(second_.begin(), second_.end(), settings.step_initial);
   }
+}
+
+void Optimizer::PlaceExchanged(tensor::VectorView exchanged) {
+  COVEY_CHECK(exchanged.size() == ExchangedSize(settings_, size_), exchanged.size(), size_);
+  const std::size_t slots = ExchangedSlots(settings_);
+  if (slots == 0) return;
+  const std::size_t part = (exchanged.size() - size_) / slots;
+  std::size_t place = part;
+  const auto move_to = [&](tensor::VectorView& slot, FlatVector& own) {
+    if (slot.empty()) return;
+    const tensor::VectorView there = exchanged.subspan(place, size_);
+    std::copy(slot.begin(), slot.end(), there.begin());
+    slot = there;
+    own = FlatVector();
+    place += part;
+  };
+  move_to(first_, own_first_);
+  move_to(second_, own_second_);
 }
 
 bool Optimizer::fused() const { return !IsResilient(settings_.kind) && settings_.clip == Clip(); }
@@ -96,13 +117,14 @@ void Optimizer::AdamRule(double rate, tensor::UpdateRule& rule) {
 tensor::UpdateRule Optimizer::NextRule(tensor::ConstVectorView x) {
   COVEY_CHECK(x.size() == size_, x.size(), size_);
   ++steps_;
+  if (std::exchange(mixed_since_, false) && ExchangedSlots(settings_) > 0) RepairMeanSquares();
   const double rate = LearningRate();
   tensor::UpdateRule rule{.step = static_cast<float>(rate),
                           .decay = settings_.momentum,
                           .epsilon = settings_.epsilon,
                           .l2 = settings_.weight_decay,
-                          .first = first_.size() == 0 ? nullptr : first_.data(),
-                          .second = second_.size() == 0 ? nullptr : second_.data()};
+                          .first = first_.data(),
+                          .second = second_.data()};
   const bool momentum = settings_.momentum != 0;
   switch (settings_.kind) {
     case Kind::kSgd:
@@ -139,6 +161,14 @@ tensor::UpdateRule Optimizer::NextRule(tensor::ConstVectorView x) {
       break;  // not a rule of this form: ResilientStep
   }
   return rule;
+}
+
+void Optimizer::RepairMeanSquares() {
+  const bool adam = settings_.kind == Kind::kAdam || settings_.kind == Kind::kAdamW;
+  for (std::size_t i = 0; i < second_.size(); ++i) {
+    const float least = adam ? first_[i] * first_[i] : 0.0f;
+    second_[i] = std::max(second_[i], least);
+  }
 }
 
 tensor::UpdateRule Optimizer::BeginStep(tensor::ConstVectorView x) {
@@ -193,6 +223,7 @@ void Optimizer::BeginMixing(tensor::ConstVectorView x) {
 }
 
 void Optimizer::EndMixing(tensor::ConstVectorView x) {
+  mixed_since_ = true;
   if (settings_.kind != Kind::kQuasiGlobal) return;
   COVEY_CHECK(x.size() == size_, x.size(), size_);
   tensor::Axpy(1, x, mixed_.view());
@@ -208,8 +239,8 @@ void Optimizer::EndRound(tensor::ConstVectorView x) {
   float corrects = 0;
   if (small_[kHasReference] != 0 && steps > 0) {
     // From here on x_ref is where x would be had it started there and only been mixed.
-    tensor::Axpy(1, mixed_.view(), second_.view());
-    const double local = std::sqrt(tensor::SquaredDistance(second_.view(), x));
+    tensor::Axpy(1, mixed_.view(), second_);
+    const double local = std::sqrt(tensor::SquaredDistance(second_, x));
     const double mixed = std::sqrt(tensor::SquaredNorm(mixed_.view()));
     const double most = static_cast<double>(settings_.mixing_limit) * local;
     counts = mixed <= most ? 1.0f : static_cast<float>(most / mixed);
@@ -235,20 +266,20 @@ void Optimizer::EndRound(tensor::ConstVectorView x) {
     reference[i] = x[i];
     mixed_[i] = 0;
   }
-  if (correction_.size() > 0) tensor::Axpy(-1 / settings_.beta, correction_.view(), first_.view());
+  if (correction_.size() > 0) tensor::Axpy(-1 / settings_.beta, correction_.view(), first_);
 }
 
 std::vector<NamedState> Optimizer::state() {
   const Slots slots = SlotsOf(settings_);
   std::vector<NamedState> state;
-  const auto add = [&state](std::string_view name, FlatVector& values) {
-    if (!name.empty()) state.push_back({.name = std::string(name), .values = values.view()});
+  const auto add = [&state](std::string_view name, tensor::VectorView values) {
+    if (!name.empty()) state.push_back({.name = std::string(name), .values = values});
   };
   add(slots.first, first_);
   add(slots.second, second_);
-  if (mixed_.size() > 0) add("mixed", mixed_);
-  if (correction_.size() > 0) add("correction", correction_);
-  add(slots.small, small_);
+  if (mixed_.size() > 0) add("mixed", mixed_.view());
+  if (correction_.size() > 0) add("correction", correction_.view());
+  add(slots.small, small_.view());
   return state;
 }
 

@@ -107,7 +107,38 @@ Status ValidateKind(const Settings& settings) {
   return {};
 }
 
+Status ValidateExchanged(const Settings& settings) {
+  if (!settings.exchanged || ExchangedSlots(settings) > 0) return {};
+  std::string name(Name(settings.kind));
+  if (settings.kind == Kind::kSgd) name += " without momentum";
+  return Wrong("optimizer.exchanged", "true",
+               "false: " + name + " keeps no averages that nodes could exchange");
+}
+
 }  // namespace
+
+std::size_t ExchangedSlots(const Settings& settings) {
+  if (!settings.exchanged) return 0;
+  const std::size_t velocity = settings.momentum != 0 ? 1 : 0;
+  switch (settings.kind) {
+    case Kind::kSgd:
+      return velocity;
+    case Kind::kAdam:
+    case Kind::kAdamW:
+      return 2;
+    case Kind::kRmsProp:
+      return velocity + 1;
+    default:
+      return 0;
+  }
+}
+
+std::size_t ExchangedSize(const Settings& settings, std::size_t parameters) {
+  const std::size_t slots = ExchangedSlots(settings);
+  if (slots == 0) return parameters;
+  const std::size_t part = (parameters + kSliceAlignment - 1) / kSliceAlignment * kSliceAlignment;
+  return slots * part + parameters;
+}
 
 std::string_view Name(Kind kind) {
   switch (kind) {
@@ -151,6 +182,7 @@ Status Validate(const Settings& settings) {
     return Outside("weight_decay", settings.weight_decay, "below 1 / learning_rate");
   }
   if (const Status status = ValidateKind(settings); !status) return status;
+  if (const Status status = ValidateExchanged(settings); !status) return status;
   if (!Unsigned(settings.clip.norm)) {
     return Wrong("clip.norm", std::to_string(settings.clip.norm), "a number of at least 0");
   }

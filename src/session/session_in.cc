@@ -244,6 +244,7 @@ void Session::Finish() {
   message.peer = peer_.key;
   message.exchange = envelope.exchange;
   message.gamma_max = begin.kind == MessageKind::kWeights ? begin.gamma_max : 1.0f;
+  message.samples = begin.samples;
   message.no_reply = (envelope.flags & wire::kFlagNoReply) != 0;
   message.copy = (envelope.flags & wire::kFlagCopy) != 0;
   message.training = (envelope.flags & wire::kFlagTraining) != 0;

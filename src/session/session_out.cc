@@ -156,6 +156,7 @@ bool Session::PumpFront() {
     begin.total = message.payload->size();
     begin.chunk = std::min({settings_.max_chunk, peer_.max_chunk, budget_.longest_chunk()});
     begin.gamma_max = message.gamma_max;
+    begin.samples = message.samples;
     envelope.count = ChunkCount(begin.total, begin.chunk);
     if (!Send(envelope, codec_.Encode(begin))) return false;
     outgoing_.Begin(begin.chunk);

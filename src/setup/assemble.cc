@@ -261,9 +261,16 @@ learner::LinkSettings LinkSettings(const config::NodeConfig& config, const Ident
   session.fleet = Sha256::Of(config.fleet.name);
   session.model = nn::FingerprintOf(config.model);
   session.model_summary = nn::Summary(config.model);
+  const optim::Settings& optimizer = config.train.optimizer;
+  if (optim::ExchangedSlots(optimizer) > 0) {
+    // Nodes that exchange something else beside the parameters can't average.
+    const std::string beside = "state of " + std::string(optim::Name(optimizer.kind));
+    session.model = Sha256::Of(nn::Describe(config.model) + '\n' + beside);
+    session.model_summary += " with the " + beside;
+  }
   session.software = "covey";
   DescribeData(set, session);
-  session.vector_size = nn::LayoutOf(config.model).size();
+  session.vector_size = optim::ExchangedSize(optimizer, nn::LayoutOf(config.model).size());
   // Frames that a fault damages are damaged before the transport authenticates them.
   session.checksum = !identity.authenticated || config.faults.corrupt > 0;
   session.max_chunk = static_cast<std::uint32_t>(config.network.chunk.value);

@@ -29,9 +29,10 @@ std::uint64_t ActivationBytes(const config::NodeConfig& config) {
 std::uint64_t NodeBytes(const config::NodeConfig& config) {
   const std::size_t parameters = nn::LayoutOf(config.model).size();
   optim::Optimizer optimizer(config.train.optimizer, parameters, config.model.numerics);
+  const std::size_t exchanged = optim::ExchangedSize(config.train.optimizer, parameters);
   std::uint64_t floats = 5 * parameters;
   for (const optim::NamedState& slot : optimizer.state()) floats += slot.values.size();
-  if (config.consensus.sends > 0) floats += 4 * parameters;
+  if (config.consensus.sends > 0) floats += 4 * exchanged;
   const config::NodeFaults& life = config.faults.nodes;
   const bool crashes = life.crash_at > Duration::zero() || life.crash_every > Duration::zero();
   return (crashes ? 2 : 1) * sizeof(float) * floats + ActivationBytes(config) + kOverhead;

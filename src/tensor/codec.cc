@@ -112,7 +112,8 @@ void ForRuns(std::size_t n, const Function& function) {
 }
 
 // The reply is float32, or one of the formats that hold every element.
-void PullDense(Coded<ByteView> q, float gamma, VectorView x, Coded<MutableByteView> reply) {
+void PullDense(Coded<ByteView> q, float gamma, VectorView x, Coded<MutableByteView> reply,
+               float own) {
   alignas(kAlignment) Run values;
   ForRuns(x.size(), [&](std::size_t begin, std::size_t n) {
     float* at = x.data() + begin;
@@ -120,17 +121,18 @@ void PullDense(Coded<ByteView> q, float gamma, VectorView x, Coded<MutableByteVi
     Difference(values.data(), gamma, at, n, values.data());
     EncodeRun(reply.encoding, values.data(), begin, n, reply.bytes, x.size());
     DecodeRun(reply.encoding, reply.bytes, begin, n, values.data(), x.size());
+    if (own != 1) std::for_each_n(values.data(), n, [own](float& value) { value *= own; });
     Add(values.data(), n, at);
   });
 }
 
-void PullTopK(Coded<ByteView> q, float gamma, VectorView x, MutableByteView reply) {
+void PullTopK(Coded<ByteView> q, float gamma, VectorView x, MutableByteView reply, float own) {
   const auto difference = [&](std::size_t begin, std::size_t n, float* out) {
     DecodeRun(q.encoding, q.bytes, begin, n, out, x.size());
     Difference(out, gamma, x.data() + begin, n, out);
   };
   top_k::Write(x.size(), kRun, std::cref(difference), reply);
-  top_k::ForEach(x.size(), reply, [&](std::size_t i, float value) { x[i] += value; });
+  top_k::ForEach(x.size(), reply, [&](std::size_t i, float value) { x[i] += own * value; });
 }
 
 bool Int8Finite(ByteView bytes, std::size_t n) {
@@ -200,15 +202,15 @@ void Decode(Encoding encoding, ByteView bytes, VectorView x) {
   });
 }
 
-void Pull(Coded<ByteView> q, float gamma, VectorView x, Coded<MutableByteView> reply) {
+void Pull(Coded<ByteView> q, float gamma, VectorView x, Coded<MutableByteView> reply, float own) {
   CheckCoded(q.encoding, q.bytes, x.size());
   CheckCoded(reply.encoding, reply.bytes, x.size());
   COVEY_CHECK(FitsWeights(q.encoding), q.encoding);
-  if (reply.encoding == Encoding::kTopK) return PullTopK(q, gamma, x, reply.bytes);
-  if (q.encoding == Encoding::kFloat32 && reply.encoding == Encoding::kFloat32) {
+  if (reply.encoding == Encoding::kTopK) return PullTopK(q, gamma, x, reply.bytes, own);
+  if (q.encoding == Encoding::kFloat32 && reply.encoding == Encoding::kFloat32 && own == 1) {
     return PullFloats(At<float>(q.bytes), gamma, x.size(), x.data(), At<float>(reply.bytes));
   }
-  PullDense(q, gamma, x, reply);
+  PullDense(q, gamma, x, reply, own);
 }
 
 void Subtract(Encoding encoding, ByteView d, VectorView x) {

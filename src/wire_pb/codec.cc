@@ -88,6 +88,7 @@ std::vector<std::byte> ProtobufCodec::Encode(const wire::Begin& begin) const {
   message.set_total(begin.total);
   message.set_chunk(begin.chunk);
   message.set_gamma_max(begin.gamma_max);
+  message.set_samples(begin.samples);
   return Serialize(message);
 }
 
@@ -135,6 +136,7 @@ Result<wire::Begin> ProtobufCodec::DecodeBegin(ByteView body) const {
   begin.total = message->total();
   begin.chunk = message->chunk();
   begin.gamma_max = message->gamma_max();
+  begin.samples = message->samples();
   return begin;
 }
 

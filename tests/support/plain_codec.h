@@ -42,6 +42,7 @@ class PlainCodec final : public wire::BodyCodec {
     out.Number(begin.total);
     out.Number(begin.chunk);
     out.Number(std::bit_cast<std::uint32_t>(begin.gamma_max));
+    out.Number(begin.samples);
     return out.bytes;
   }
 
@@ -84,6 +85,7 @@ class PlainCodec final : public wire::BodyCodec {
     begin.total = in.Number<std::uint64_t>();
     begin.chunk = in.Number<std::uint32_t>();
     begin.gamma_max = std::bit_cast<float>(in.Number<std::uint32_t>());
+    begin.samples = in.Number<std::uint64_t>();
     if (!in.whole()) return Fail(ErrorCode::kProtocol, "begin", "can't be parsed");
     return begin;
   }

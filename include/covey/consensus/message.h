@@ -21,7 +21,8 @@ struct Message {
   bool no_reply = false;  // WEIGHTS: its sender wants no DELTAS
   bool copy =
       false;  // WEIGHTS: answers a newcomer's request to join; a node that is not joining drops it
-  bool training = false;  // its sender still trains (false: it settles or is done)
+  std::uint64_t samples = 0;  // WEIGHTS: that its sender trains on; 0: it doesn't say
+  bool training = false;      // its sender still trains (false: it settles or is done)
   tensor::Encoding encoding = tensor::Encoding::kFloat32;
   SharedBuffer payload;
 };

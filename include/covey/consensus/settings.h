@@ -22,14 +22,23 @@ struct Encodings {
   tensor::Encoding deltas = tensor::Encoding::kFloat32;
 };
 
+// Whose model counts how much. kSamples: an exchange keeps a_i x_i + a_j x_j, a the number of
+// samples, with a_i / a_j held within 1/2 and 2, so that a lie moves little: of u = q - x the
+// receiver moves by 2 gamma rho / (1 + rho) u and the sender by -2 gamma / (1 + rho) u,
+// rho = a_sender / a_receiver. Source: docs/consensus.md, 8.
+enum class Weigh : std::uint8_t { kEqual, kSamples };
+
 struct Settings {
-  std::uint32_t batches = 10;  // N: mini-batches of local training in a round, at least 1
-  std::uint32_t sends = 1;     // M: WEIGHTS sent in a round; 0 isolates the node (it still answers)
+  std::uint32_t batches = 10;      // N: mini-batches of local training in a round, at least 1
+  std::uint32_t batches_most = 0;  // above N: N follows the fleet, up to this (pace.h); 0: fixed
+  std::uint32_t sends = 1;  // M: WEIGHTS sent in a round; 0 isolates the node (it still answers)
   std::optional<float> gamma{};  // step of an exchange, (0, 1]; unset: 1/(M+1)
   // gamma_max of our WEIGHTS times (1 + a)^(-1/2), a the mean reply time in rounds. The receiver
   // applies it, so the sum over the nodes is kept. Source: docs/consensus.md, 4; the polynomial
   // staleness of Xie, Koyejo & Gupta 2019, "Asynchronous Federated Optimization", 5.2.
   bool gamma_by_age = false;
+  Weigh weigh = Weigh::kEqual;
+  std::uint64_t samples = 0;        // of our shard, for weigh
   DrainAt drain = DrainAt::kBatch;  // kRound: Algorithm 1 to the letter
   bool reply = true;                // answer WEIGHTS with DELTAS
   bool limit_in_flight = true;      // at most M+1 young own exchanges (node.h)

@@ -51,7 +51,7 @@ struct Snapshot {
 
 // What a restart needs to go on.
 struct Saved {
-  tensor::FlatVector x;
+  tensor::FlatVector x;  // the parameters; what else is exchanged stands with the optimizer
   std::vector<std::pair<std::string, tensor::FlatVector>> optimizer;
   std::uint64_t optimizer_steps = 0;
   std::uint64_t batches = 0;
@@ -116,7 +116,7 @@ class Learner {
 
   Snapshot TakeSnapshot();
 
-  tensor::ConstVectorView x() const { return x_.view(); }
+  tensor::ConstVectorView x() const { return x_.view(); }  // all that is exchanged
   const consensus::Node& core() const { return core_; }
   double epochs() const { return sampler_.epochs(); }
   std::uint64_t samples() const { return samples_; }  // trained in this life
@@ -125,6 +125,7 @@ class Learner {
   Next Run(Time now, std::vector<consensus::Action>& actions);
   void Drain(Time now, std::vector<consensus::Action>& actions);
   void Apply(Time now, const consensus::Message& message, std::vector<consensus::Action>& actions);
+  tensor::VectorView parameters() { return x_.view().first(parameters_); }
   void Average();
   void SendWeights(const consensus::SendWeights& send);
   void SendDeltas(const consensus::SendDeltas& send);
@@ -133,7 +134,8 @@ class Learner {
   Settings settings_;
   data::Dataset train_;
   Host& host_;
-  tensor::FlatVector x_;
+  std::size_t parameters_;      // of the model: the first of x
+  tensor::FlatVector x_;        // parameters, then what of the optimizer is exchanged
   tensor::FlatVector y_;        // the published average; empty without
   std::uint64_t averaged_ = 0;  // rounds in it
   data::Sampler sampler_;

@@ -73,6 +73,16 @@ class Optimizer {
   Optimizer(const Settings& settings, std::size_t size,
             tensor::Numerics numerics = tensor::Numerics::kFast);
 
+  // Moves the slots that nodes exchange (settings.exchanged) into `exchanged`, which outlives the
+  // optimizer: behind the parameters, as ExchangedSize says. There exchanges average them. Late
+  // answers may take more from a mean square than is left of it: the next step first raises it to
+  // 0, in Adam to m^2, below which no mean of squares is whose mean is m (averages of such pairs
+  // aren't either); without that steps would have no bound. Nothing happens without such slots.
+  // Requires: exchanged.size() == ExchangedSize(settings, size).
+  // Source: Chen, Karimi, Zhao & Li 2022, "On the Convergence of Decentralized Adaptive Gradient
+  // Methods": where every node has a mean square of its own, they need not converge.
+  void PlaceExchanged(tensor::VectorView exchanged);
+
   // Whether a step may be taken in halves, its rule fused into gradient kernels.
   bool fused() const;
 
@@ -104,6 +114,7 @@ class Optimizer {
  private:
   double LearningRate() const;  // of step steps_
   tensor::UpdateRule NextRule(tensor::ConstVectorView x);
+  void RepairMeanSquares();
   void AdamRule(double rate, tensor::UpdateRule& rule);
   tensor::GradientClip ClipOf(tensor::ConstVectorView gradient) const;
   void ResilientStep(tensor::VectorView x, tensor::ConstVectorView gradient, double loss);
@@ -112,9 +123,12 @@ class Optimizer {
   std::size_t size_;
   tensor::Numerics numerics_;
   std::uint64_t steps_ = 0;
-  tensor::FlatVector first_;   // velocity, m, m_hat or the previous gradient
-  tensor::FlatVector second_;  // v, mean square, step sizes, or x_ref: x at the end of a round
-  tensor::FlatVector mixed_;   // quasi-global: X of this round; while mixing, minus the x before
+  tensor::VectorView first_{};    // velocity, m, m_hat or the previous gradient
+  tensor::VectorView second_{};   // v, mean square, step sizes, or x_ref: x at the end of a round
+  tensor::FlatVector own_first_;  // where they stand, unless they are exchanged
+  tensor::FlatVector own_second_;
+  bool mixed_since_ = false;  // since the last step
+  tensor::FlatVector mixed_;  // quasi-global: X of this round; while mixing, minus the x before
   tensor::FlatVector correction_;  // quasi-global: b; first_ then holds m_hat - b / beta
   // Quasi-global: {local steps of this round, x_ref is set (0 or 1)}. irprop_plus: {last loss, it
   // is set (0 or 1)}. Floats, so that they travel with the other state; steps are exact up to 2^24

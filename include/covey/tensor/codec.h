@@ -75,11 +75,12 @@ struct Coded {
   View bytes;
 };
 
-// d = gamma (decode(q) - x); reply = encode(d); x += decode(reply). One pass for f32.
+// d = gamma (decode(q) - x); reply = encode(d); x += own decode(reply). One pass for f32 and own 1.
 // Requires: FitsWeights(q.encoding); sizes as EncodedSize(encoding, x.size()); 64-byte aligned
 // bytes.
 // Source: Algorithm 1 of Crandall & Webb 2020, branch WEIGHTS.
-void Pull(Coded<ByteView> q, float gamma, VectorView x, Coded<MutableByteView> reply);
+void Pull(Coded<ByteView> q, float gamma, VectorView x, Coded<MutableByteView> reply,
+          float own = 1);
 
 // x -= decode(d). Source: the same, branch DELTAS.
 void Subtract(Encoding encoding, ByteView d, VectorView x);

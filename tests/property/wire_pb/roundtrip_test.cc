@@ -82,6 +82,7 @@ TEST(RoundTrip, Bodies) {
     begin.total = stream.Next64();
     begin.chunk = stream.Next32();
     begin.gamma_max = stream.Uniform(-2.0f, 2.0f);
+    begin.samples = stream.Below(~0ULL);
     ASSERT_EQ(*kCodec.DecodeBegin(kCodec.Encode(begin)), begin);
     wire::Nack nack;
     nack.reason = static_cast<wire::Reason>(stream.Below(wire::kReasons));

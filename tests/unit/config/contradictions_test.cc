@@ -222,5 +222,16 @@ TEST(Check, WorksOnSettingsThatCameFromNoFile) {
   EXPECT_THAT(status.error().what, HasSubstr("network.listen: '10.0.0.1:7420' is beyond loopback"));
 }
 
+TEST(ExchangedState, NeedsAnEncodingWithRoomForSmallNumbers) {
+  const std::string adam = "train: {optimizer: {kind: adam, exchanged: true}}\n";
+  EXPECT_EQ(Errors(SmallNode(adam + "consensus: {encoding: {weights: bf16, deltas: f32}}\n")),
+            "loaded");
+  EXPECT_THAT(Errors(SmallNode(adam + "consensus: {encoding: {weights: f16}}\n")),
+              HasSubstr("consensus.encoding.weights: is f16"));
+  EXPECT_THAT(Errors(SmallNode(adam + "consensus: {encoding: {deltas: top_k}}\n")),
+              HasSubstr("consensus.encoding.deltas: is top_k"));
+  EXPECT_EQ(Errors(SmallNode("consensus: {encoding: {weights: f16}}\n")), "loaded");
+}
+
 }  // namespace
 }  // namespace covey::config

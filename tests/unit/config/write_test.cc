@@ -60,7 +60,7 @@ data:
   cache: .cache
 train:
   optimizer: {kind: sgd, learning_rate: 0.1, momentum: 0.7, beta1: 0.1, beta2: 0.2, epsilon: 0.3,
-    beta: 0.4, mu: 0.6, mixing_limit: 3, correction: 0.3, correction_fade: 0.02,
+    beta: 0.4, mu: 0.6, mixing_limit: 3, correction: 0.3, correction_fade: 0.02, exchanged: true,
     weight_decay: 0.01, nesterov: true, decay: 0.8,
     blend: 0.75, eta_minus: 0.4, eta_plus: 1.3, step_initial: 0.2, step_min: 0.001, step_max: 20}
   schedule: {kind: cosine, warmup: 10, every: 11, drop: 0.5, length: 1000, floor: 0.05}
@@ -71,9 +71,10 @@ train:
   linger: 1h
   evaluate: {every: {batches: 11}}
   checkpoint_every: 90s
-consensus: {batches: 2, sends: 3, gamma: 0.1, gamma_by_age: true, drain: round, reply: false,
+consensus: {batches: 2, batches_most: 9, sends: 3, weigh: samples,
+  gamma: 0.1, gamma_by_age: true, drain: round, reply: false,
   limit_in_flight: false, pending_for: 1s, join: true, join_retry: 3s, settle_patience: 4s,
-  encoding: {weights: f16, deltas: top_k}, fifo: {weights: 5, deltas: 6, bytes: 1MiB}}
+  encoding: {weights: bf16, deltas: bf16}, fifo: {weights: 5, deltas: 6, bytes: 1MiB}}
 faults: {weights_drop: 0.1234567891, deltas_drop: 7%, duplicate: 1, delay: 3ms, seed: 4,
   reorder: 5ms, corrupt: 0.5, cut: 0.25, throttle: 7kB}
 publish: {models: false, every: 9s, margin: 0.25}

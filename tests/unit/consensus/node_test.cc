@@ -226,5 +226,44 @@ TEST_F(NodeTest, ChoosesUniformlyAmongReachablePeers) {
   for (const auto& [peer, count] : chosen) EXPECT_NEAR(count, 1000, 120) << int(peer.bytes[0]);
 }
 
+// a_1 = 300 at the sender, a_0 at us: a_0 x_0 + a_1 x_1 stays what it was, up to a ratio of two.
+TEST_F(NodeTest, SamplesWeighAnExchange) {
+  struct Case {
+    std::uint64_t own;
+    std::uint64_t of_sender;
+    double rho;
+  };
+  for (const Case& one : {Case{300, 300, 1}, Case{200, 300, 1.5}, Case{400, 300, 0.75},
+                          Case{100, 300, 2}, Case{900, 300, 0.5}, Case{300, 0, 1}}) {
+    Make({.sends = 1, .weigh = Weigh::kSamples, .samples = one.own});
+    Post(PeerUp{Key(1)});
+    Post(Started{});
+    Post(Trained{1});
+    x_[0] = 1, x_[1] = 2, x_[2] = -3;
+    Message weights = Make(MessageKind::kWeights, 1, 9, {4, 2, -9});
+    weights.gamma_max = 0.5f;
+    weights.samples = one.of_sender;
+    Receive(weights);
+    const double own = static_cast<double>(X()[0]) - 1;
+    const double of_sender = -static_cast<double>(Reply()[0]);
+    EXPECT_NEAR(own + one.rho * of_sender, 0, 1e-6) << one.own;
+    EXPECT_NEAR(own - of_sender, 3, 1e-6) << "at gamma = 1/2 both end at the same place";
+  }
+}
+
+TEST_F(NodeTest, SamplesAreOfNoInterestUnlessWanted) {
+  Make({.sends = 1, .samples = 100});
+  Post(PeerUp{Key(1)});
+  Post(Started{});
+  Post(Trained{1});
+  x_[0] = 1;
+  Message weights = Make(MessageKind::kWeights, 1, 9, {4, 0, 0});
+  weights.gamma_max = 0.5f;
+  weights.samples = 300;
+  Receive(weights);
+  EXPECT_EQ(X()[0], 2.5f);
+  EXPECT_EQ(Reply()[0], 1.5f);
+}
+
 }  // namespace
 }  // namespace covey::consensus

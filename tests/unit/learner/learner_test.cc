@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -183,6 +184,52 @@ TEST(LearnerEncodings, ANewcomerGetsAnExactCopy) {
   EncodedLearner learner({Encoding::kInt8, Encoding::kInt8});
   learner.Up(1, EncodingSet::All());
   EXPECT_EQ(learner.CopyFor(1).encoding, Encoding::kFloat32);
+}
+
+TEST(LearnerWithExchangedState, SendsItAndPublishesParametersOnly) {
+  Settings settings = With({});
+  settings.optimizer.exchanged = true;  // adam: m and v
+  Post post;
+  Learner learner(settings, FourSamples(), {0, 1, 2, 3}, post);
+  const std::size_t parameters = 2 * 2 + 2;
+  ASSERT_EQ(learner.x().size(), 2 * optim::kSliceAlignment + parameters);
+  learner.Start({});
+  learner.Handle({}, consensus::PeerUp{Key(1), {}});
+  learner.TrainBatch();
+  learner.Trained({}, 1);
+  ASSERT_EQ(post.sent.size(), 1u);
+  EXPECT_EQ(post.sent[0].payload->size(), learner.x().size() * sizeof(float));
+  EXPECT_EQ(learner.TakeSnapshot().x->size(), parameters);
+
+  // A peer whose moments are all 1 pulls ours half-way; a restart has them.
+  consensus::Message weights;
+  weights.peer = Key(1);
+  weights.exchange = ExchangeId{7};
+  weights.gamma_max = 0.5f;
+  auto payload = std::make_shared<AlignedBuffer>(learner.x().size() * sizeof(float));
+  std::vector<float> ones(learner.x().size(), 1.0f);
+  std::memcpy(payload->view().data(), ones.data(), payload->size());
+  weights.payload = std::move(payload);
+  post.mail.push_back(std::move(weights));
+  const float m_before = learner.x()[optim::kSliceAlignment];
+  learner.TrainBatch();
+  learner.Trained({}, 1);
+  const Saved saved = learner.Save();
+  EXPECT_EQ(saved.x.size(), parameters);
+  ASSERT_EQ(saved.optimizer.size(), 2u);
+  const float m = saved.optimizer[0].second[0];
+  EXPECT_EQ(m, learner.x()[optim::kSliceAlignment]);
+  EXPECT_NEAR(m, 0.5f, 0.2f) << m_before;
+
+  Learner again(settings, FourSamples(), {0, 1, 2, 3}, post);
+  ASSERT_TRUE(again.Restore(saved));
+  const Saved once_more = again.Save();
+  EXPECT_TRUE(std::equal(saved.x.view().begin(), saved.x.view().end(), once_more.x.view().begin()));
+  for (std::size_t slot = 0; slot < 2; ++slot) {
+    const tensor::FlatVector& values = saved.optimizer[slot].second;
+    EXPECT_TRUE(std::equal(values.view().begin(), values.view().end(),
+                           again.x().subspan((slot + 1) * optim::kSliceAlignment).begin()));
+  }
 }
 
 }  // namespace

@@ -287,5 +287,67 @@ TEST(Optimizer, StateRoundTrips) {
   }
 }
 
+// The exchanged vector of a model of 37 parameters: slots stand at multiples of 16.
+constexpr std::size_t kPart = 48;
+
+TEST(Optimizer, StepsTheSameWithItsStateInTheExchangedVector) {
+  AtEveryLevel([] {
+    for (const Settings& settings :
+         {Settings{.exchanged = true},
+          Settings{.kind = Kind::kAdamW, .weight_decay = 0.1f, .exchanged = true},
+          Settings{.kind = Kind::kSgd, .momentum = 0.9f, .exchanged = true},
+          Settings{.kind = Kind::kRmsProp, .exchanged = true},
+          Settings{.kind = Kind::kRmsProp, .momentum = 0.9f, .exchanged = true}}) {
+      SCOPED_TRACE(Name(settings.kind));
+      const std::size_t slots = ExchangedSlots(settings);
+      std::vector<float> exchanged(ExchangedSize(settings, kSize));
+      ASSERT_EQ(exchanged.size(), slots * kPart + kSize);
+      Settings apart = settings;
+      apart.exchanged = false;
+      Optimizer alone(apart, kSize);
+      Optimizer placed(settings, kSize);
+      placed.PlaceExchanged(exchanged);
+      auto x = Random(1);
+      const tensor::VectorView parameters = std::span(exchanged).first(kSize);
+      std::copy(x.begin(), x.end(), parameters.begin());
+      for (std::uint64_t step = 2; step < 5; ++step) {
+        alone.Step(x, Random(step), 0);
+        placed.Step(parameters, Random(step), 0);
+      }
+      EXPECT_TRUE(std::equal(x.begin(), x.end(), exchanged.begin()));
+      ASSERT_EQ(placed.state().size(), slots);
+      for (std::size_t slot = 0; slot < slots; ++slot) {
+        const tensor::VectorView values = placed.state()[slot].values;
+        EXPECT_EQ(values.data(), exchanged.data() + (slot + 1) * kPart);
+        EXPECT_TRUE(std::equal(values.begin(), values.end(), alone.state()[slot].values.begin()));
+      }
+    }
+  });
+}
+
+TEST(Optimizer, MeanSquaresThatLateAnswersMadeTooSmallAreRepaired) {
+  AtEveryLevel([] {
+    const Settings settings{.exchanged = true};
+    std::vector<float> exchanged(ExchangedSize(settings, 2));
+    float* m = exchanged.data() + kSliceAlignment;
+    float* v = exchanged.data() + 2 * kSliceAlignment;
+    Optimizer optimizer(settings, 2);
+    optimizer.PlaceExchanged(exchanged);
+    const tensor::VectorView x = std::span(exchanged).first(2);
+    for (int step = 0; step < 100; ++step) optimizer.Step(x, std::vector<float>{1, 1}, 0);
+    const float before = x[0];
+    optimizer.BeginMixing(x);
+    v[0] = -1e-3f;
+    m[1] = 0, v[1] = -1e-3f;
+    optimizer.EndMixing(x);
+    optimizer.Step(x, std::vector<float>{1, 0}, 0);
+    EXPECT_NEAR(before - x[0], 0.001f * std::sqrt(1 - std::pow(0.999f, 101.0f)), 1e-4f)
+        << "a step of about the learning rate, by m / sqrt(v) = 1";
+    EXPECT_GE(v[0], 0.99f * m[0] * m[0]);
+    EXPECT_EQ(x[1], before);
+    EXPECT_EQ(v[1], 0.0f);
+  });
+}
+
 }  // namespace
 }  // namespace covey::optim::optimizer_test

@@ -105,5 +105,18 @@ TEST(Settings, ResilientPropagationIsChecked) {
   EXPECT_EQ(ErrorOf({.kind = kKind, .step_initial = 50}), "");
 }
 
+TEST(OptimizerSettings, OnlyWhatHasAveragesExchangesThem) {
+  EXPECT_TRUE(Validate({.exchanged = true}));
+  EXPECT_TRUE(Validate({.kind = Kind::kSgd, .momentum = 0.9f, .exchanged = true}));
+  for (const Settings& settings : {Settings{.kind = Kind::kSgd, .exchanged = true},
+                                   Settings{.kind = Kind::kQuasiGlobal, .exchanged = true},
+                                   Settings{.kind = Kind::kBackprop, .exchanged = true},
+                                   Settings{.kind = Kind::kIrpropPlus, .exchanged = true}}) {
+    const Status status = Validate(settings);
+    ASSERT_FALSE(status) << Name(settings.kind);
+    EXPECT_EQ(status.error().where, "train.optimizer.exchanged");
+  }
+}
+
 }  // namespace
 }  // namespace covey::optim::settings_test

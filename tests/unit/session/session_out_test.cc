@@ -43,6 +43,7 @@ TEST(SessionOut, AModelOfOneChunkTakesTwoFrames) {
   Pair pair(57000);
   Message message = MessageOf(MessageKind::kWeights, 42, PayloadOf(57000));
   message.gamma_max = 0.25f;
+  message.samples = 6000;
   message.training = true;
   pair.a.session->Enqueue(Time{}, message);
   EXPECT_EQ(pair.a.host.sent.size(), 2u);
@@ -53,6 +54,7 @@ TEST(SessionOut, AModelOfOneChunkTakesTwoFrames) {
   EXPECT_EQ(got.peer, test::KeyOf(1));
   EXPECT_EQ(got.exchange, ExchangeId{42});
   EXPECT_EQ(got.gamma_max, 0.25f);
+  EXPECT_EQ(got.samples, 6000u);
   EXPECT_TRUE(got.training);
   EXPECT_FALSE(got.no_reply);
   EXPECT_FALSE(got.copy);

@@ -261,6 +261,10 @@ TEST(Codec, PullMovesByTheBytesOfTheReply) {
           FlatVector x = before.Clone();
           AlignedBuffer reply(EncodedSize(replied, n));
           Pull({sent, bytes.view()}, 1.0f / 3, x.view(), {replied, reply.view()});
+          FlatVector heavy = before.Clone();
+          AlignedBuffer same(EncodedSize(replied, n));
+          Pull({sent, bytes.view()}, 1.0f / 3, heavy.view(), {replied, same.view()}, 0.75f);
+          ASSERT_EQ(std::memcmp(same.data(), reply.data(), reply.size()), 0);
           FlatVector wanted(n);
           for (std::size_t i = 0; i < n; ++i) wanted[i] = (1.0f / 3) * (q[i] - before[i]);
           wanted = AfterRoundTrip(replied, wanted);
@@ -270,6 +274,7 @@ TEST(Codec, PullMovesByTheBytesOfTheReply) {
             ASSERT_EQ(d[i], wanted[i])
                 << Name(sent) << " " << Name(replied) << " " << n << " " << i;
             ASSERT_EQ(x[i], before[i] + d[i]) << n << " " << i;
+            ASSERT_EQ(heavy[i], before[i] + 0.75f * d[i]) << n << " " << i;
           }
           for (std::size_t i = n; i < n + 16; ++i) ASSERT_EQ(x.data()[i], 0.0f) << "padding";
         }

@@ -78,12 +78,14 @@ TEST(ProtobufCodec, GoldenBegin) {
   begin.total = 228968;
   begin.chunk = 262144;
   begin.gamma_max = 0.5f;
+  begin.samples = 1u << 20;
   EXPECT_EQ(Hex(kCodec.Encode(begin)),
             "0802"
             "1003"
             "18e8fc0d"
             "20808010"
-            "2d0000003f");
+            "2d0000003f"
+            "30808040");
 }
 
 TEST(ProtobufCodec, GoldenNack) {
