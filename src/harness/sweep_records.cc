@@ -41,9 +41,11 @@ const SweepRow* Best(const SweepRun& run) {
   return best;
 }
 
-std::string Described(const SweepRow& row) {
+// "batches 5, weights int8", without one key; "as the file says" where nothing is left.
+std::string Described(const SweepRow& row, const std::string& without = "") {
   std::string text;
   for (const auto& [key, value] : row.values) {
+    if (key == without || value.empty()) continue;
     text += (text.empty() ? "" : ", ") + key.substr(key.rfind('.') + 1) + ' ' + value;
   }
   return text.empty() ? "as the file says" : text;
@@ -67,8 +69,15 @@ std::string PlotKey(const SweepRun& run) {
   return "";
 }
 
-svg::Chart OverKey(const SweepRun& run, const std::string& key) {
+// A chart and what stands below it.
+struct Drawing {
   svg::Chart chart;
+  std::string caption;
+};
+
+Drawing OverKey(const SweepRun& run, const std::string& key) {
+  Drawing drawing;
+  svg::Chart& chart = drawing.chart;
   const bool accuracy = std::all_of(run.rows.begin(), run.rows.end(),
                                     [](const SweepRow& row) { return row.accuracy.count > 0; });
   chart.id = "over-key";
@@ -82,23 +91,26 @@ svg::Chart OverKey(const SweepRun& run, const std::string& key) {
   std::map<std::string, std::vector<Point>> series;
   std::vector<std::string> order;
   for (const SweepRow& row : run.rows) {
-    std::string label;
-    for (const auto& [name, value] : row.values) {
-      if (name == key) continue;
-      label += (label.empty() ? "" : ", ") + name.substr(name.rfind('.') + 1) + ' ' + value;
-    }
+    const std::string label = Described(row, key);
     if (!series.contains(label)) order.push_back(label);
     const MeanOf& figure = accuracy ? row.accuracy : row.loss;
     series[label].push_back({*NumberIn(ValueOf(row, key)), figure.mean, figure.deviation});
   }
+  // Names that would be cut stand below the chart, and letters for them at the lines.
+  const bool letters = std::any_of(order.begin(), order.end(), [](const std::string& label) {
+    return label.size() > svg::kLongestLabel;
+  });
   for (std::size_t i = 0; i < order.size(); ++i) {
     std::vector<Point>& points = series[order[i]];
     std::stable_sort(points.begin(), points.end(),
                      [](const Point& a, const Point& b) { return a.x < b.x; });
     const std::string style = "series s" + std::to_string(i % 10);
-    svg::Line line{.label = order[i].empty() ? (accuracy ? "accuracy" : "loss") : order[i],
-                   .style = style,
-                   .points = {}};
+    svg::Line line{.label = order[i], .style = style, .points = {}};
+    if (order.size() == 1) line.label = accuracy ? "accuracy" : "loss";
+    if (letters && order.size() > 1) {
+      line.label = i < 26 ? std::string(1, static_cast<char>('A' + i)) : std::to_string(i + 1);
+      drawing.caption += (i == 0 ? "" : "; ") + line.label + ": " + order[i];
+    }
     svg::Area area{.style = style, .slices = {}};
     for (const Point& point : points) {
       line.points.emplace_back(point.x, point.y);
@@ -108,12 +120,17 @@ svg::Chart OverKey(const SweepRun& run, const std::string& key) {
     chart.lines.push_back(std::move(line));
     if (run.seeds > 1) chart.areas.push_back(std::move(area));
   }
-  return chart;
+  if (!drawing.caption.empty()) drawing.caption += ". ";
+  drawing.caption += run.seeds > 1 ? "Mean over nodes and seeds at the best epoch; the band is one "
+                                     "standard deviation over seeds to both sides."
+                                   : "Mean over the nodes at the best epoch.";
+  return drawing;
 }
 
 // Accuracy against what a node sends; the line joins the points that no other beats in both.
-svg::Chart Frontier(const SweepRun& run) {
-  svg::Chart chart;
+Drawing Frontier(const SweepRun& run) {
+  Drawing drawing;
+  svg::Chart& chart = drawing.chart;
   chart.id = "frontier";
   chart.title = "Accuracy against bytes";
   chart.x_label = "megabytes sent by a node";
@@ -131,13 +148,36 @@ svg::Chart Frontier(const SweepRun& run) {
     const double x = row->bytes_a_node / 1e6;
     const double y = row->accuracy.mean;
     const bool best = line.points.empty() || y > line.points.back().second;
-    if (best) line.points.emplace_back(x, y);
+    if (best) {
+      line.points.emplace_back(x, y);
+      drawing.caption += (drawing.caption.empty() ? "" : "; ") +
+                         Bytes(static_cast<std::uint64_t>(row->bytes_a_node)) + ": " +
+                         Described(*row) + " (" + Fixed(100 * y, 1) + "%)";
+    }
     chart.dots.push_back({x, y, best ? "consensus" : "monolithic open"});
   }
   const bool differ = rows.size() > 1 && rows.back()->bytes_a_node > rows.front()->bytes_a_node;
   if (!differ) return {};
   chart.lines.push_back(std::move(line));
-  return chart;
+  drawing.caption =
+      "A dot for each point; the line joins those that no point with fewer bytes "
+      "reaches: " +
+      drawing.caption + '.';
+  return drawing;
+}
+
+// The last words of keys, where they tell them apart.
+std::vector<std::string> ShortNames(const std::vector<std::string>& keys) {
+  std::vector<std::string> names;
+  for (const std::string& key : keys) names.push_back(key.substr(key.rfind('.') + 1));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::string last = keys[i].substr(keys[i].rfind('.') + 1);
+    const auto same = [&last](const std::string& key) {
+      return key.substr(key.rfind('.') + 1) == last;
+    };
+    if (std::count_if(keys.begin(), keys.end(), same) > 1) names[i] = keys[i];
+  }
+  return names;
 }
 
 std::string Mean6(const MeanOf& figure) { return figure.count > 0 ? Fixed(figure.mean, 6) : ""; }
@@ -163,7 +203,7 @@ std::string Expectations(const SweepRow& row) {
 
 std::string PointTable(const SweepRun& run) {
   std::vector<html::Table::Column> columns;
-  for (const std::string& key : run.keys) columns.push_back({key, true});
+  for (const std::string& name : ShortNames(run.keys)) columns.push_back({name, true});
   for (const char* name : {"seeds", "accuracy", "worst node", "loss", "at epoch", "last: accuracy",
                            "spread", "sent by a node", "validation", "expected"}) {
     columns.push_back({name, false});
@@ -324,19 +364,14 @@ std::string SweepHtml(const SweepRun& run) {
         "</p>\n";
   }
   if (const std::string key = PlotKey(run); !key.empty()) {
-    const svg::Chart chart = OverKey(run, key);
-    page +=
-        "<h2>" + EscapeHtml(chart.title) + "</h2>\n" +
-        html::Figure(svg::Draw(chart),
-                     run.seeds > 1 ? "Mean over nodes and seeds at the best epoch; the band is one "
-                                     "standard deviation over seeds to both sides."
-                                   : "Mean over the nodes at the best epoch.");
+    const Drawing drawing = OverKey(run, key);
+    page += "<h2>" + EscapeHtml(drawing.chart.title) + "</h2>\n" +
+            html::Figure(svg::Draw(drawing.chart), drawing.caption);
   }
-  if (const std::string frontier = svg::Draw(Frontier(run)); !frontier.empty()) {
-    page += "<h2>Accuracy against bytes</h2>\n" +
-            html::Figure(frontier,
-                         "A dot for each point; the line joins those that no point with "
-                         "fewer bytes reaches.");
+  const Drawing frontier = Frontier(run);
+  if (const std::string drawn = svg::Draw(frontier.chart); !drawn.empty()) {
+    page += "<h2>" + EscapeHtml(frontier.chart.title) + "</h2>\n" +
+            html::Figure(drawn, frontier.caption);
   }
   if (best != nullptr) page += PointTable(run);
   page += "<h2>Settings of all points</h2>\n<dl>\n";

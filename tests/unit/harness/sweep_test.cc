@@ -72,6 +72,34 @@ TEST(SweepReport, ThePageDrawsOverTheFirstKeyWithNumbersAndAgainstBytes) {
   EXPECT_THAT(page, HasSubstr("Accuracy against bytes"));
 }
 
+TEST(SweepReport, NamesTooLongForALineStandBelow) {
+  SweepRun run = MadeUpSweep();
+  const std::string both = "int8 and all the rest of a long name";
+  for (SweepRow& row : run.rows) {
+    for (auto& [key, value] : row.values) {
+      if (key == "consensus.sends") value = value == "2" ? both : "f16";
+    }
+  }
+  const std::string page = SweepHtml(run);
+  EXPECT_THAT(page, HasSubstr(">A</text>"));
+  EXPECT_THAT(page, HasSubstr(">B</text>"));
+  EXPECT_THAT(page, HasSubstr("A: sends f16; B: sends " + both + ". Mean over"));
+  EXPECT_THAT(page, Not(HasSubstr("…</text>")));
+}
+
+TEST(SweepReport, ThePointsOfTheFrontierAreNamed) {
+  const std::string page = SweepHtml(MadeUpSweep());
+  EXPECT_THAT(page, HasSubstr("reaches: 1.00 MB: rate 10%, sends 1 ("));
+}
+
+TEST(SweepReport, ColumnsHaveShortNamesUnlessTwoAreTheSame) {
+  SweepRun run = MadeUpSweep();
+  EXPECT_THAT(SweepHtml(run), HasSubstr(">sends</th>"));
+  run.keys.push_back("other.sends");
+  EXPECT_THAT(SweepHtml(run), HasSubstr(">consensus.sends</th>"));
+  EXPECT_THAT(SweepHtml(run), HasSubstr(">rate</th>"));
+}
+
 TEST(SweepReport, SaysWhatIsExpectedAndWhatIsMissed) {
   SweepRun run = MadeUpSweep();
   run.rows[0].verdicts = {{"accuracy", ">= 0.8000", "0.8100", true}};
