@@ -1,13 +1,8 @@
-// What nearly every test reads first; read once for all of them when the build has no compiler
-// cache (tests/CMakeLists.txt).
+// What nearly every source reads first.
 #pragma once
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -16,8 +11,8 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>

@@ -1,2 +1,0 @@
-// The compiler wants a source beside a header that it is to read beforehand.
-#include "precompiled.h"
