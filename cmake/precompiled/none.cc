@@ -1,1 +1,0 @@
-// A precompiled header needs a target, and a target a source.
