@@ -85,9 +85,12 @@ void AddTraffic(const api::NodeStatus& status, Lines& lines) {
   if (traffic.quota_left) {
     lines.emplace_back("quota", count(*traffic.quota_left) + "B may be sent now");
   }
-  lines.emplace_back("received", count(traffic.weights_received) + " weights, " +
-                                     count(traffic.deltas_received) + " deltas, " +
-                                     count(traffic.bytes_received) + "B");
+  lines.emplace_back(
+      "received",
+      count(traffic.weights_received) + " weights, " + count(traffic.deltas_received) +
+          " deltas, " + count(traffic.bytes_received) + "B" +
+          (traffic.resumed > 0 ? ", " + count(traffic.resumed) + " went on after a broken link"
+                               : ""));
   if (traffic.weights_dropped + traffic.deltas_dropped > 0) {
     lines.emplace_back("faults", count(traffic.weights_dropped) + " weights and " +
                                      count(traffic.deltas_dropped) + " deltas lost on purpose");
@@ -156,6 +159,7 @@ Json ToJson(const api::Traffic& traffic) {
           {"deltas_received", traffic.deltas_received},
           {"bytes_sent", traffic.bytes_sent},
           {"bytes_received", traffic.bytes_received},
+          {"resumed", traffic.resumed},
           {"send_rate", traffic.send_rate},
           {"quota_left", traffic.quota_left ? Json(*traffic.quota_left) : Json(nullptr)}};
 }

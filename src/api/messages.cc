@@ -58,6 +58,7 @@ void Put(const Traffic& from, v1::ApiTraffic* to) {
   to->set_deltas_received(from.deltas_received);
   to->set_bytes_sent(from.bytes_sent);
   to->set_bytes_received(from.bytes_received);
+  to->set_resumed(from.resumed);
   to->set_send_rate(from.send_rate);
   if (from.quota_left) to->set_quota_left(*from.quota_left);
 }
@@ -183,6 +184,7 @@ Traffic ToTraffic(const v1::ApiTraffic& from) {
   to.deltas_received = from.deltas_received();
   to.bytes_sent = from.bytes_sent();
   to.bytes_received = from.bytes_received();
+  to.resumed = from.resumed();
   to.send_rate = from.send_rate();
   if (from.has_quota_left()) to.quota_left = from.quota_left();
   return to;

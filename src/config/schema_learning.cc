@@ -219,12 +219,18 @@ void VisitConsensus(Visitor& v, consensus::Settings& c) {
       Word<DrainAt>(c.drain, {{DrainAt::kBatch, "batch"}, {DrainAt::kRound, "round"}}));
   v.Scalar({"reply", "Answer a model with what it changed here, so that both sides move"},
            Boolean(c.reply));
+  v.Scalar({"max_distance",
+            "Models further away than this times the norm of our own (or 1, if that is more) are "
+            "dropped, and replies of more than a step of that; 0: never"},
+           Real(c.max_distance, {.low = 0, .high = 1e9}));
   v.Scalar(
       {"limit_in_flight",
        "At most M + 1 own exchanges younger than two rounds or the mean reply time; off as in the "
        "paper's experiments"},
       Boolean(c.limit_in_flight));
-  v.Scalar({"pending_for", "A reply that comes later than this no longer counts"},
+  v.Scalar({"pending_for",
+            "A reply that comes later than this no longer counts; large models take long on slow "
+            "links"},
            Time(c.pending_for, milliseconds(1), hours(24)));
   v.Scalar({"join", "Copy the model of a peer before averaging: for a newcomer to a running fleet"},
            Boolean(c.join));

@@ -211,6 +211,7 @@ void Node::ApplyWeights(Time now, const Received& event, Actions& actions) {
   }
   if (message.copy) return Drop(DropReason::kUnwantedCopy);
   if (SeenBefore(message)) return Drop(DropReason::kDuplicate);
+  if (TooFar(event)) return Drop(DropReason::kTooFar);
   const float gamma = std::min(gamma_, message.gamma_max);
   const double rho = Rho(message);
   const auto of_sender = static_cast<float>(2 / (1 + rho));  // 1 at rho = 1
@@ -232,6 +233,7 @@ void Node::ApplyDeltas(Time now, const Received& event, Actions& actions) {
   if (pending == pending_.end() || pending->second.peer != message.peer) {
     return Drop(DropReason::kNotPending);
   }
+  if (TooFar(event)) return Drop(DropReason::kTooFar);
   const Duration took = now - pending->second.sent;
   reply_time_ = reply_time_ == Duration::zero() ? took : (7 * reply_time_ + took) / 8;
   pending_.erase(pending);

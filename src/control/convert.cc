@@ -91,6 +91,7 @@ void FillTraffic(const node::Report& report, api::NodeStatus& status) {
   status.traffic.deltas_received = links.session.deltas_in;
   status.traffic.bytes_sent = links.session.bytes_out;
   status.traffic.bytes_received = links.session.bytes_in;
+  status.traffic.resumed = links.session.resumed_in;
   status.traffic.send_rate = report.network.send_rate;
   status.traffic.quota_left = report.network.quota_left;
 
@@ -109,6 +110,7 @@ void FillTraffic(const node::Report& report, api::NodeStatus& status) {
   reject("core_joining", dropped(consensus::DropReason::kJoining));
   reject("core_unwanted_copy", dropped(consensus::DropReason::kUnwantedCopy));
   reject("core_wrong_size", dropped(consensus::DropReason::kWrongSize));
+  reject("core_too_far", dropped(consensus::DropReason::kTooFar));
   reject("fifo_refused_weights", report.fifo.counters.refused_weights);
   reject("fifo_refused_deltas", report.fifo.counters.refused_deltas);
 }

@@ -181,7 +181,10 @@ void Learner::Apply(Time now, const consensus::Message& message,
   const std::size_t size = tensor::EncodedSize(reply_as_, x_.size());
   if (!reply_ || reply_->size() != size) reply_ = std::make_shared<AlignedBuffer>(size);
   const std::size_t before = actions.size();
+  constexpr auto kTooFar = static_cast<std::size_t>(consensus::DropReason::kTooFar);
+  const std::uint64_t too_far = core_.counters().dropped[kTooFar];
   core_.Handle(now, consensus::Received{&message, x_.view(), {reply_as_, reply_->view()}}, actions);
+  if (core_.counters().dropped[kTooFar] != too_far) host_.TooFar(message.peer);
   // The reply buffer is overwritten by the next message, so its answer leaves at once.
   for (std::size_t i = before; i < actions.size(); ++i) {
     if (const auto* deltas = std::get_if<consensus::SendDeltas>(&actions[i])) SendDeltas(*deltas);

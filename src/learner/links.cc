@@ -28,8 +28,8 @@ Status Validate(const LinkSettings& settings) {
     return Fail(ErrorCode::kConfig, std::string("network.") + limit.name,
                 "got 0, wanted at least 1");
   }
-  if (settings.exchanges_for <= Duration::zero()) {
-    return Fail(ErrorCode::kConfig, "network.exchanges_for", "must be positive");
+  if (settings.exchanges_for <= Duration::zero() || settings.resume_for <= Duration::zero()) {
+    return Fail(ErrorCode::kConfig, "network.exchanges_for, resume_for", "must be positive");
   }
   return {};
 }
@@ -46,7 +46,10 @@ Links::Links(const LinkSettings& settings, transport::Transport& transport,
       events_(events),
       message_faults_(settings.faults, settings.seed, settings.node),
       exchanges_(settings.max_exchanges, settings.exchanges_for),
-      budget_(settings.budget) {
+      budget_(settings.budget),
+      parts_(settings.resume_for),
+      kept_(settings.resume_for, settings.reassembly.value),
+      whole_(settings.max_links) {
   COVEY_CHECK(Validate(settings).has_value());
 }
 
@@ -61,10 +64,12 @@ void Links::SetTime(Time now) {
 
 Time Links::Tick() {
   exchanges_.Expire(now_);
+  ExpireKept();
   SendDelayed();
   for (const auto& [id, session] : sessions_) session->Tick(now_);
   RunDue();
-  Time next = delayed_.empty() ? kNever : delayed_.begin()->first;
+  Time next = std::min(parts_.due(), kept_.due());
+  if (!delayed_.empty()) next = std::min(next, delayed_.begin()->first);
   for (const auto& [id, session] : sessions_) next = std::min(next, session->NextDeadline());
   return next;
 }
@@ -87,6 +92,7 @@ void Links::Send(Message message) {
     delayed_.emplace(now_ + fate.delay, Delayed{std::move(message), fate.duplicate});
     return;
   }
+  Begin(message);
   if (fate.duplicate) SendNow(message);
   SendNow(std::move(message));
   RunDue();
@@ -96,18 +102,22 @@ void Links::SendDelayed() {
   while (!delayed_.empty() && delayed_.begin()->first <= now_) {
     Delayed due = std::move(delayed_.begin()->second);
     delayed_.erase(delayed_.begin());
+    Begin(due.message);
     if (due.duplicate) SendNow(due.message);
     SendNow(std::move(due.message));
   }
 }
 
-void Links::SendNow(Message message) {
+void Links::Begin(const Message& message) {
   const bool wants_reply =
       message.kind == MessageKind::kWeights && !message.no_reply && !message.copy;
   if (wants_reply) exchanges_.Add(now_, message.peer, message.exchange);
+}
+
+void Links::SendNow(Message message) {
   Session* session = Preferred(message.peer);
   if (session == nullptr) {
-    Lost(message);
+    if (!WaitForPeer(message)) Lost(message);
     return;
   }
   session->Enqueue(now_, std::move(message));
@@ -261,18 +271,6 @@ session::Expected Links::Expects(const PeerKey& peer, ExchangeId exchange) {
   return exchanges_.Find(now_, peer, exchange);
 }
 
-bool Links::Reserve(std::size_t bytes) {
-  // One message always fits, however large the model is.
-  if (reserved_ > 0 && reserved_ + bytes > settings_.reassembly.value) return false;
-  reserved_ += bytes;
-  return true;
-}
-
-void Links::Release(std::size_t bytes) {
-  COVEY_CHECK(reserved_ >= bytes, reserved_, bytes);
-  reserved_ -= bytes;
-}
-
 void Links::OnReady(Session& session) {
   ++counters_.links_up;
   const PeerKey key = session.peer().key;
@@ -290,6 +288,7 @@ void Links::OnReady(Session& session) {
     }
   }
   links.push_back(session.link().id);
+  SendKept(&session, kept_.Take(key));
   if (was_up && other_life) {
     events_due_.push_back([this, key] { events_.PeerDown(key, "peer restarted"); });
   }
@@ -304,11 +303,18 @@ void Links::OnRefused(Session& session, Reason reason, const std::string& text) 
        clean = wire::CleanText(text, wire::kMaxText)] { events_.Refused(address, reason, clean); });
 }
 
+void Links::OnRejected(Session& session, Reason reason) {
+  const bool known = session.link().key || session.state() == session::State::kReady;
+  const PeerKey& key = session.link().key ? *session.link().key : session.peer().key;
+  events_.Rejected(known ? key.Short() : session.link().address, reason);
+}
+
 void Links::OnJoinAsked(Session& session) {
   events_due_.push_back([this, key = session.peer().key] { events_.JoinAsked(key); });
 }
 
-void Links::OnMessage(Session&, Message message) {
+void Links::OnMessage(Session& session, Message message) {
+  whole_.Note(message.peer, session.peer().session, message.kind, message.exchange);
   if (message.kind == MessageKind::kDeltas) exchanges_.MarkAnswered(message.peer, message.exchange);
   // Not from within the session: whoever takes the message may call Busy, which may end it.
   events_due_.push_back(
@@ -333,15 +339,7 @@ void Links::Retire(Session& session) {
     events_due_.push_back(
         [this, key, reason = session.reason()] { events_.PeerDown(key, reason); });
   }
-  for (Message& message : session.TakeUnsent()) {
-    Session* other = Preferred(key);
-    // A later life of the peer did not ask for these DELTAS and does not know these exchanges.
-    if (other == nullptr || other->peer().session != session.peer().session) {
-      Lost(message);
-    } else {
-      other->Enqueue(now_, std::move(message));
-    }
-  }
+  MoveOver(session);
 }
 
 // Ends every public method. The events may call Send, which leaves more to do; the loop does that

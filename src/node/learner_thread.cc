@@ -109,6 +109,12 @@ void LearnerThread::Publish(learner::Snapshot snapshot) {
   neighbours_.evaluator.Offer(std::move(snapshot));
 }
 
+void LearnerThread::TooFar(const PeerKey& peer) {
+  log::WriteLimited(log::Level::kWarning, log::Category::kConsensus, "too far " + peer.Short(),
+                    "dropped a message that is too far from our model",
+                    {{"peer", peer.Short()}, {"limit", "consensus.max_distance"}});
+}
+
 // --- The thread ---
 
 void LearnerThread::Run(bool paused) {

@@ -76,6 +76,7 @@ class LearnerThread final : private learner::Host {
   void Send(consensus::Message message) override;
   void AskToJoin(const PeerKey& peer) override;
   void Publish(learner::Snapshot snapshot) override;
+  void TooFar(const PeerKey& peer) override;
   std::optional<consensus::Message> Take() override { return neighbours_.mailbox.Take(); }
 
   void Run(bool paused);

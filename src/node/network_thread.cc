@@ -132,6 +132,12 @@ void NetworkThread::Nacked(const PeerKey& peer, ExchangeId exchange, wire::Reaso
   mailbox_.Notice(consensus::Nacked{peer, exchange});
 }
 
+void NetworkThread::Rejected(const std::string& who, wire::Reason reason) {
+  const std::string name(wire::Name(reason));
+  log::WriteLimited(log::Level::kInfo, log::Category::kNetwork, "rejected " + name + " " + who,
+                    "refused what a peer sent", {{"peer", who}, {"reason", name}});
+}
+
 void NetworkThread::JoinAsked(const PeerKey& peer) {
   log::Info(log::Category::kNetwork, "a newcomer asks for the model", {{"peer", peer.Short()}});
   mailbox_.Notice(consensus::JoinAsked{peer});

@@ -44,6 +44,7 @@ class NetworkThread final : private learner::LinkEvents, private transport::Sink
   void Deliver(consensus::Message message) override;
   void Nacked(const PeerKey& peer, ExchangeId exchange, wire::Reason reason) override;
   void JoinAsked(const PeerKey& peer) override;
+  void Rejected(const std::string& who, wire::Reason reason) override;
   void Refused(const std::string& address, wire::Reason reason, const std::string& text) override;
 
   void OnLinkUp(const transport::LinkInfo& link) override;

@@ -15,8 +15,21 @@ void Incoming::Start(Time now, const wire::Envelope& envelope, const wire::Begin
   begin_ = begin;
   next_ = 0;
   received_ = 0;
+  resumed_ = 0;
   started_ = now;
   progress_ = now;
+}
+
+std::uint32_t Incoming::Resume(Time now, const wire::Envelope& envelope, const wire::Begin& begin) {
+  COVEY_CHECK(active_ && begin.total == begin_.total && begin.chunk > 0, begin.total, begin_.total);
+  next_ = static_cast<std::uint32_t>(received_ / begin.chunk);
+  received_ = std::uint64_t{next_} * begin.chunk;
+  resumed_ = received_;
+  envelope_ = envelope;
+  begin_ = begin;
+  started_ = now;
+  progress_ = now;
+  return next_;
 }
 
 std::optional<wire::Reason> Incoming::Take(Time now, const wire::Envelope& envelope,
@@ -27,7 +40,7 @@ std::optional<wire::Reason> Incoming::Take(Time now, const wire::Envelope& envel
       envelope.flags != envelope_.flags || envelope.index != next_ || body.size() != expected) {
     return wire::Reason::kOrder;
   }
-  if (next_ == 0) buffer_ = AlignedBuffer(static_cast<std::size_t>(begin_.total));
+  if (buffer_.size() == 0) buffer_ = AlignedBuffer(static_cast<std::size_t>(begin_.total));
   std::memcpy(buffer_.data() + received_, body.data(), body.size());
   received_ += body.size();
   ++next_;

@@ -18,35 +18,40 @@ std::uint32_t ChunkCount(std::uint64_t total, std::uint32_t chunk) {
 
 std::optional<Message> Outgoing::Push(Message message) {
   if (message.kind == MessageKind::kDeltas) {
-    if (deltas_ == max_deltas_) return message;
+    if (deltas_ >= max_deltas_) return message;
     ++deltas_;
-    queue_.push_back(std::move(message));
+    queue_.push_back(Entry{std::move(message), false});
     return std::nullopt;
   }
   // A doubled message (faults) has the same exchange: it stands beside the first and leaves with
   // it.
-  const auto replaced = [&message](const Message& other) {
-    return other.kind == MessageKind::kWeights && other.copy == message.copy &&
-           other.exchange != message.exchange;
+  const auto replaced = [&message](const Entry& other) {
+    return other.message.kind == MessageKind::kWeights && other.message.copy == message.copy &&
+           other.message.exchange != message.exchange && !other.interrupted;
   };
   const auto unsent = queue_.begin() + (begun_ ? 1 : 0);
   const auto first = std::find_if(unsent, queue_.end(), replaced);
   if (first == queue_.end()) {
-    queue_.push_back(std::move(message));
+    queue_.push_back(Entry{std::move(message), false});
     return std::nullopt;
   }
-  Message old = std::exchange(*first, std::move(message));
-  const auto is_old = [&old](const Message& other) {
-    return other.kind == MessageKind::kWeights && other.exchange == old.exchange;
+  Message old = std::exchange(first->message, std::move(message));
+  const auto is_old = [&old](const Entry& other) {
+    return other.message.kind == MessageKind::kWeights && other.message.exchange == old.exchange;
   };
   queue_.erase(std::remove_if(first + 1, queue_.end(), is_old), queue_.end());
   return old;
 }
 
+void Outgoing::PushInterrupted(Message message) {
+  if (message.kind == MessageKind::kDeltas) ++deltas_;
+  queue_.insert(queue_.begin() + (begun_ ? 1 : 0), Entry{std::move(message), true});
+}
+
 bool Outgoing::Cancel(MessageKind kind, ExchangeId exchange) {
   bool found = false;
   for (std::size_t i = queue_.size(); i > 0; --i) {
-    const Message& message = queue_[i - 1];
+    const Message& message = queue_[i - 1].message;
     if (message.kind != kind || message.exchange != exchange) continue;
     found = true;
     if (i == 1) begun_ = false;
@@ -71,22 +76,37 @@ ByteView Outgoing::chunk() const {
   return payload.subspan(from, std::min<std::size_t>(chunk_, payload.size() - from));
 }
 
+void Outgoing::SkipTo(std::uint32_t chunks) {
+  COVEY_CHECK(begun_ && chunks <= count_, chunks, count_);
+  next_ = chunks;
+}
+
 bool Outgoing::Advance() {
   COVEY_CHECK(begun_ && next_ < count_, next_, count_);
   if (++next_ < count_) return false;
-  if (front().kind == MessageKind::kDeltas) --deltas_;
-  queue_.pop_front();
-  begun_ = false;
+  if (count_ == 1) DropFront();
   return true;
 }
 
-std::vector<Message> Outgoing::TakeAll() {
-  std::vector<Message> all(std::make_move_iterator(queue_.begin()),
-                           std::make_move_iterator(queue_.end()));
+void Outgoing::Confirm() {
+  COVEY_CHECK(all_left());
+  DropFront();
+}
+
+void Outgoing::DropFront() {
+  if (front().kind == MessageKind::kDeltas) --deltas_;
+  queue_.pop_front();
+  begun_ = false;
+}
+
+Outgoing::Unsent Outgoing::TakeAll() {
+  Unsent unsent;
+  unsent.begun = !queue_.empty() && (queue_.front().interrupted || (begun_ && count_ > 1));
+  for (Entry& entry : queue_) unsent.messages.push_back(std::move(entry.message));
   queue_.clear();
   deltas_ = 0;
   begun_ = false;
-  return all;
+  return unsent;
 }
 
 }  // namespace covey::session

@@ -43,7 +43,9 @@ Session::Session(const Settings& settings, const wire::BodyCodec& codec,
       last_heard_(now),
       last_ping_(now),
       outgoing_(settings.deltas_queue),
-      out_progress_(now) {}
+      pace_(settings.report_every),
+      out_progress_(now),
+      reported_at_(now - settings.report_every) {}
 
 Session::~Session() { AbortIncoming(); }
 
@@ -57,7 +59,9 @@ void Session::Become(State state, std::string reason) {
   state_ = state;
   reason_ = std::move(reason);
   since_ = now_;
-  if (state != State::kReady) AbortIncoming();
+  if (state == State::kReady || !incoming_.active()) return;
+  if (incoming_.received() == 0) return AbortIncoming();
+  host_.OnInterrupted(*this, std::exchange(incoming_, Incoming()));
 }
 
 void Session::Close(std::string reason) {
@@ -74,7 +78,10 @@ void Session::Goodbye(std::string reason) {
   Close(std::move(reason));
 }
 
-void Session::Reject(Reason reason) { ++counters_.rejected[static_cast<std::size_t>(reason)]; }
+void Session::Reject(Reason reason) {
+  ++counters_.rejected[static_cast<std::size_t>(reason)];
+  host_.OnRejected(*this, reason);
+}
 
 void Session::Refuse(Reason reason, std::string text) {
   Reject(reason);
@@ -105,6 +112,23 @@ void Session::Enqueue(Time now, Message message) {
     host_.OnNacked(*this, MessageKind::kWeights, lost->exchange, Reason::kReplaced);
   }
   Pump();
+}
+
+void Session::Resume(Time now, Message message) {
+  COVEY_CHECK(state_ == State::kReady);
+  now_ = now;
+  if (outgoing_.empty()) out_progress_ = now;
+  outgoing_.PushInterrupted(std::move(message));
+  Pump();
+}
+
+std::optional<Incoming> Session::HandOver(MessageKind kind, ExchangeId exchange) {
+  if (!incoming_.active() || incoming_.begin().kind != kind ||
+      incoming_.envelope().exchange != exchange) {
+    return std::nullopt;
+  }
+  skipping_ = exchange;
+  return std::exchange(incoming_, Incoming());
 }
 
 void Session::AskToJoin(Time now) {
@@ -145,6 +169,9 @@ void Session::Tick(Time now) {
       last_ping_ = now;
       ++ping_nonce_;
       ping_due_ = true;
+      // What a damaged report or answer said is said again, in case the peer waits for it.
+      if (taken_ != std::exchange(repeated_, taken_)) ReportBy(now_);
+      answer_due_ = answer_.has_value();
     }
   }
   Pump();
@@ -154,8 +181,8 @@ void Session::Tick(Time now) {
 void Session::CheckTransfers() {
   if (incoming_.active()) {
     const double seconds = Seconds(now_ - incoming_.started() - settings_.progress_timeout);
-    const bool slow = static_cast<double>(incoming_.received()) <
-                      seconds * static_cast<double>(settings_.slowest.value);
+    const auto arrived = static_cast<double>(incoming_.received() - incoming_.resumed());
+    const bool slow = arrived < seconds * static_cast<double>(settings_.slowest.value);
     if (slow || now_ >= incoming_.progress() + settings_.progress_timeout) {
       ++counters_.timeouts;
       RejectMessage(Reason::kUnfinished, incoming_.envelope(), incoming_.begin().kind);
@@ -174,6 +201,7 @@ Time Session::NextDeadline() const {
   if (state_ == State::kWaiting) return std::min(next, since_ + settings_.hello_timeout);
   if (state_ == State::kRefused) return std::min(next, since_ + settings_.refused_for);
   next = std::min({next, last_heard_ + settings_.timeout, last_ping_ + settings_.ping_every});
+  if (!blocked_) next = std::min(next, report_due_);
   if (incoming_.active()) next = std::min(next, incoming_.progress() + settings_.progress_timeout);
   if (!outgoing_.empty()) {
     next = std::min(next, OutgoingDeadline());

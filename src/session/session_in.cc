@@ -17,6 +17,9 @@ using wire::Reason;
 
 namespace {
 
+// Chunks that are reported at once, however large the credit.
+constexpr std::uint32_t kReportAfter = 4;
+
 bool IsStructured(FrameKind kind) {
   return kind == FrameKind::kHello || kind == FrameKind::kBegin || kind == FrameKind::kNack;
 }
@@ -65,6 +68,12 @@ void Session::OnDamaged(const Envelope& envelope) {
 // Returns: false when the peer has sent more chunks than it may, which ends the link.
 bool Session::TakeCredit() {
   ++taken_;
+  answer_.reset();
+  answer_due_ = false;
+  // Few small frames for many chunks, and the peer neither runs dry nor waits long.
+  const bool many =
+      taken_ - reported_ >= std::clamp<std::uint32_t>(settings_.credit / 2, 1, kReportAfter);
+  ReportBy(many ? now_ : reported_at_ + settings_.report_every);
   if (taken_ - reported_ <= settings_.credit) return true;
   Violate(Reason::kCredit, "more chunks than granted");
   return false;
@@ -197,6 +206,8 @@ void Session::OnBegin(const Envelope& envelope, ByteView body) {
     AbortIncoming();
   }
   skipping_.reset();
+  answer_.reset();
+  answer_due_ = false;
   if (const std::optional<Reason> reason = AddressGate(envelope)) {
     return RejectMessage(*reason, envelope, std::nullopt);
   }
@@ -205,10 +216,39 @@ void Session::OnBegin(const Envelope& envelope, ByteView body) {
   if (const std::optional<Reason> reason = BeginGate(envelope, *begin)) {
     return RejectMessage(*reason, envelope, begin->kind);
   }
+  if ((envelope.flags & wire::kFlagResume) != 0) return GoOn(envelope, *begin);
   if (!host_.Reserve(static_cast<std::size_t>(begin->total))) {
     return RejectMessage(Reason::kBusy, envelope, begin->kind);
   }
   incoming_.Start(now_, envelope, *begin);
+}
+
+// An earlier link broke in the middle of this message: tells its sender how many chunks are held.
+void Session::GoOn(const Envelope& envelope, const wire::Begin& begin) {
+  Envelope plain = envelope;
+  plain.flags = static_cast<std::uint16_t>(plain.flags & ~wire::kFlagResume);
+  Held held = host_.TakeHeld(*this, begin.kind, envelope.exchange);
+  if (held.part &&
+      (held.part->begin().encoding != begin.encoding || held.part->begin().total != begin.total)) {
+    host_.Release(static_cast<std::size_t>(held.part->begin().total));
+    held.part.reset();
+  }
+  std::uint32_t chunks = held.whole ? envelope.count : 0;
+  if (held.part) {
+    incoming_ = std::move(*held.part);
+    chunks = incoming_.Resume(now_, plain, begin);
+    ++counters_.resumed_in;
+  } else if (!held.whole) {
+    if (!host_.Reserve(static_cast<std::size_t>(begin.total))) {
+      return RejectMessage(Reason::kBusy, envelope, begin.kind);
+    }
+    incoming_.Start(now_, plain, begin);
+  }
+  answer_ = Header(FrameKind::kCredit);
+  answer_->flags = wire::kFlagResume;
+  answer_->exchange = envelope.exchange;
+  answer_->count = chunks;
+  answer_due_ = true;
 }
 
 void Session::OnChunk(const Envelope& envelope, ByteView body) {
@@ -228,6 +268,8 @@ void Session::OnChunk(const Envelope& envelope, ByteView body) {
 void Session::Finish() {
   const Envelope envelope = incoming_.envelope();
   const wire::Begin begin = incoming_.begin();
+  // Its sender keeps a message of several chunks until it knows.
+  if (envelope.count > 1) ReportBy(now_);
   auto payload = std::make_shared<AlignedBuffer>(incoming_.Finish());
   host_.Release(payload->size());
   if (!tensor::AllFinite(begin.encoding, payload->view(), settings_.vector_size)) {
@@ -261,8 +303,24 @@ void Session::OnCredit(const Envelope& envelope) {
   if (envelope.index - acknowledged_ > sent_ - acknowledged_) {
     return Violate(Reason::kCredit, "credit for chunks that were never sent");
   }
-  if (envelope.index != acknowledged_) out_progress_ = now_;
-  acknowledged_ = envelope.index;
+  if (envelope.index != acknowledged_) {
+    out_progress_ = now_;
+    pace_.Taken(now_, envelope.index - acknowledged_);
+    acknowledged_ = envelope.index;
+  }
+  if ((envelope.flags & wire::kFlagResume) != 0) OnHeld(envelope);
+}
+
+void Session::OnHeld(const Envelope& envelope) {
+  // Of a message that was refused or forgotten meanwhile: nothing to go on with.
+  if (!asked_ || outgoing_.front().exchange != envelope.exchange) return;
+  if (envelope.count > outgoing_.count()) {
+    return Violate(Reason::kChunks, "holds more chunks than there are");
+  }
+  asked_ = false;
+  out_progress_ = now_;
+  if (envelope.count > 0) ++counters_.resumed_out;
+  outgoing_.SkipTo(envelope.count);
 }
 
 void Session::OnNack(const Envelope& envelope, ByteView body) {
@@ -277,6 +335,7 @@ void Session::OnNack(const Envelope& envelope, ByteView body) {
   }
   if (state_ != State::kReady) return;
   outgoing_.Cancel(*nack->kind, envelope.exchange);
+  if (!outgoing_.begun()) asked_ = false;
   if (outgoing_.empty()) out_progress_ = now_;
   host_.OnNacked(*this, *nack->kind, envelope.exchange, nack->reason);
 }
@@ -286,6 +345,7 @@ void Session::OnPing(const Envelope& envelope) { pong_due_ = envelope.exchange.v
 void Session::OnPong(const Envelope& envelope) {
   if (envelope.exchange.value != ping_nonce_ || ping_due_ || ping_nonce_ == 0) return;
   rtt_ = now_ - last_ping_;
+  pace_.RoundTrip(*rtt_);
 }
 
 }  // namespace covey::session

@@ -90,14 +90,9 @@ void Session::QueueNack(ExchangeId exchange, wire::Nack nack) {
   nacks_.push_back(PendingNack{exchange, std::move(nack)});
 }
 
-// Reports come in batches of half the window: one small frame for several chunks, and the peer
-// never runs dry.
-bool Session::CreditDue() const {
-  return state_ == State::kReady &&
-         taken_ - reported_ >= std::max<std::uint32_t>(1, settings_.credit / 2);
-}
+void Session::ReportBy(Time due) { report_due_ = std::min(report_due_, due); }
 
-bool Session::Held(Time until) {
+bool Session::HeldBack(Time until) {
   if (until <= now_) return false;
   held_until_ = until;
   return true;
@@ -126,10 +121,7 @@ bool Session::PumpControl() {
     }
     nacks_.pop_front();
   }
-  if (CreditDue()) {
-    if (!SendControl(wire::FrameKind::kCredit, ExchangeId{}, taken_, {})) return false;
-    reported_ = taken_;
-  }
+  if (!PumpReports()) return false;
   if (pong_due_) {
     if (!SendControl(wire::FrameKind::kPong, ExchangeId{*pong_due_}, 0, {})) return false;
     pong_due_.reset();
@@ -141,35 +133,71 @@ bool Session::PumpControl() {
   return true;
 }
 
-// Sends what it can of the first message. Returns: whether all of it left.
-bool Session::PumpFront() {
+// Tells how many chunks were taken, and where a message goes on.
+bool Session::PumpReports() {
+  if (state_ != State::kReady) return true;
+  if (report_due_ > now_ && !answer_due_) return true;
+  wire::Envelope report = answer_due_ ? *answer_ : Header(wire::FrameKind::kCredit);
+  report.index = taken_;
+  if (!Send(report, {})) return false;
+  answer_due_ = false;
+  reported_ = taken_;
+  reported_at_ = now_;
+  report_due_ = kNever;
+  return true;
+}
+
+// Announces the first message. Returns: whether its chunks may follow.
+bool Session::PumpBegin() {
+  // An unbegun WEIGHTS may still give way to a newer one.
+  if (available() == 0 || !pace_.MayBegin() || HeldBack(budget_.MessageFrom(now_))) return false;
   const consensus::Message& message = outgoing_.front();
+  const bool interrupted = outgoing_.front_interrupted();
+  wire::Begin begin;
+  begin.kind = message.kind;
+  begin.encoding = message.encoding;
+  begin.total = message.payload->size();
+  // Where one link broke the next may: little is lost with short chunks.
+  const std::uint32_t pace = interrupted ? Pace::kShortest : pace_.chunk();
+  begin.chunk = std::min({settings_.max_chunk, peer_.max_chunk, budget_.longest_chunk(), pace});
+  begin.gamma_max = message.gamma_max;
+  begin.samples = message.samples;
   wire::Envelope envelope = Header(wire::FrameKind::kBegin);
   envelope.flags = FlagsOf(message);
+  if (interrupted) envelope.flags |= wire::kFlagResume;
   envelope.exchange = message.exchange;
-  if (!outgoing_.begun()) {
-    // An unbegun WEIGHTS may still give way to a newer one.
-    if (available() == 0 || Held(budget_.MessageFrom(now_))) return false;
-    wire::Begin begin;
-    begin.kind = message.kind;
-    begin.encoding = message.encoding;
-    begin.total = message.payload->size();
-    begin.chunk = std::min({settings_.max_chunk, peer_.max_chunk, budget_.longest_chunk()});
-    begin.gamma_max = message.gamma_max;
-    begin.samples = message.samples;
-    envelope.count = ChunkCount(begin.total, begin.chunk);
-    if (!Send(envelope, codec_.Encode(begin))) return false;
-    outgoing_.Begin(begin.chunk);
+  envelope.count = ChunkCount(begin.total, begin.chunk);
+  if (!Send(envelope, codec_.Encode(begin))) return false;
+  outgoing_.Begin(begin.chunk);
+  asked_ = interrupted;
+  return !asked_;
+}
+
+// Sends what it can of the first message. Returns: whether all of it left, and the next one may.
+bool Session::PumpFront() {
+  if (!outgoing_.begun() && !PumpBegin()) return false;
+  if (asked_) return false;
+  if (outgoing_.all_left()) {
+    if (sent_ != acknowledged_) return false;
+    outgoing_.Confirm();
+    return true;
   }
-  envelope.kind = wire::FrameKind::kChunk;
+  const consensus::Message& message = outgoing_.front();
+  wire::Envelope envelope = Header(wire::FrameKind::kChunk);
+  envelope.flags = FlagsOf(message);
+  envelope.exchange = message.exchange;
   envelope.count = outgoing_.count();
   const bool is_weights = message.kind == consensus::MessageKind::kWeights;
   const bool is_copy = message.copy;
   for (bool done = false; !done;) {
-    if (available() == 0 || Held(budget_.ChunkFrom(now_))) return false;
+    const ByteView chunk = outgoing_.chunk();
+    if (available() == 0 || !pace_.MaySend(chunk.size()) || HeldBack(budget_.ChunkFrom(now_))) {
+      return false;
+    }
     envelope.index = outgoing_.next();
-    if (!Send(envelope, outgoing_.chunk())) return false;
+    if (!Send(envelope, chunk)) return false;
     ++sent_;
+    pace_.Sent(now_, chunk.size());
     out_progress_ = now_;
     done = outgoing_.Advance();
   }

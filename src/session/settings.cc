@@ -30,7 +30,8 @@ Status Validate(const Settings& settings) {
                    {"progress_timeout", settings.progress_timeout},
                    {"refused_for", settings.refused_for},
                    {"join_every", settings.join_every},
-                   {"retry", settings.retry}};
+                   {"retry", settings.retry},
+                   {"report_every", settings.report_every}};
   for (const auto& duration : durations) {
     // The upper end keeps sums of times far from overflow.
     if (duration.value <= Duration::zero() || duration.value > std::chrono::hours(24 * 365)) {

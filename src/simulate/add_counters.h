@@ -39,6 +39,8 @@ inline void Add(const session::Counters& from, session::Counters& to) {
   to.replaced += before.replaced;
   to.deltas_refused += before.deltas_refused;
   to.nacks_lost += before.nacks_lost;
+  to.resumed_in += before.resumed_in;
+  to.resumed_out += before.resumed_out;
   to.full += before.full;
   to.timeouts += before.timeouts;
   for (std::size_t i = 0; i < to.rejected.size(); ++i) to.rejected[i] += before.rejected[i];

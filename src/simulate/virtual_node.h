@@ -87,6 +87,7 @@ class VirtualNode final : private learner::Host,
   void Send(consensus::Message message) override;
   void AskToJoin(const PeerKey& peer) override;
   void Publish(learner::Snapshot snapshot) override;
+  void TooFar(const PeerKey&) override {}
   std::optional<consensus::Message> Take() override;
 
   void PeerUp(const PeerKey& peer, const wire::Hello& hello) override;
@@ -94,6 +95,7 @@ class VirtualNode final : private learner::Host,
   void Deliver(consensus::Message message) override;
   void Nacked(const PeerKey& peer, ExchangeId exchange, wire::Reason reason) override;
   void JoinAsked(const PeerKey& peer) override;
+  void Rejected(const std::string&, wire::Reason) override {}
   void Refused(const std::string&, wire::Reason, const std::string&) override {}
 
   void OnLinkUp(const transport::LinkInfo& link) override;

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "covey/base/check.h"
+#include "covey/tensor/kernels.h"
 #include "tensor/narrow.h"
 #include "tensor/passes.h"
 #include "tensor/top_k.h"
@@ -226,6 +227,38 @@ void Subtract(Encoding encoding, ByteView d, VectorView x) {
     DecodeRun(encoding, d, begin, n, values.data(), x.size());
     SubtractFloats(values.data(), n, x.data() + begin);
   });
+}
+
+double SquaredDistance(Coded<ByteView> q, ConstVectorView x) {
+  CheckCoded(q.encoding, q.bytes, x.size());
+  COVEY_CHECK(FitsWeights(q.encoding), q.encoding);
+  if (q.encoding == Encoding::kFloat32) {
+    return SquaredDistance(ConstVectorView(At<float>(q.bytes), x.size()), x);
+  }
+  double sum = 0;
+  alignas(kAlignment) Run values;
+  ForRuns(x.size(), [&](std::size_t begin, std::size_t n) {
+    DecodeRun(q.encoding, q.bytes, begin, n, values.data(), x.size());
+    sum += SquaredDistance(ConstVectorView(values.data(), n), x.subspan(begin, n));
+  });
+  return sum;
+}
+
+double SquaredNorm(Coded<ByteView> d, std::size_t n) {
+  CheckCoded(d.encoding, d.bytes, n);
+  if (d.encoding == Encoding::kFloat32) return SquaredNorm(ConstVectorView(At<float>(d.bytes), n));
+  double sum = 0;
+  if (d.encoding == Encoding::kTopK) {
+    top_k::ForEach(n, d.bytes,
+                   [&](std::size_t, float value) { sum += double{value} * double{value}; });
+    return sum;
+  }
+  alignas(kAlignment) Run values;
+  ForRuns(n, [&](std::size_t begin, std::size_t length) {
+    DecodeRun(d.encoding, d.bytes, begin, length, values.data(), n);
+    sum += SquaredNorm(ConstVectorView(values.data(), length));
+  });
+  return sum;
 }
 
 bool AllFinite(Encoding encoding, ByteView bytes, std::size_t n) {

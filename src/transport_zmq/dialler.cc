@@ -13,8 +13,10 @@ using transport::Sink;
 
 constexpr Duration kMinPause = std::chrono::milliseconds(20);
 constexpr Duration kKnown = std::chrono::hours(1);
-// A link that lasted so long forgives the attempts before it.
+// A link that lasted so long, or moved so much, forgives the attempts before it: a network that
+// resets is dialled again at once, a peer that hangs up is not.
 constexpr Duration kLasting = std::chrono::seconds(5);
+constexpr std::size_t kUseful = 16 * 1024;
 constexpr int kDiallerEvents = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_DISCONNECTED |
                                ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
                                ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
@@ -128,6 +130,7 @@ void Dialler::Established(Sink& sink, Time now) {
   due_ = kNever;
   up_since_ = now;
   last_up_ = now;
+  moved_ = 0;
   link_ = Core::NewLink();
   transport::LinkInfo info{link_, {}, true, dialled_};
   if (core_.settings.curve) info.key = peer_.key;
@@ -145,6 +148,7 @@ int Dialler::Read(Sink& sink, Time now, int most) {
       Down(sink, now, "sent a frame of " + std::to_string(body_.size()) + " bytes");
     } else {
       core_.watch.Delivered(connection_, body_.size());
+      moved_ += body_.size();
       core_.Frame(sink, link_, body_);
     }
   }
@@ -175,7 +179,9 @@ bool Dialler::CutUnfinished(Sink& sink, Time now, std::uint64_t connection) {
 
 SendResult Dialler::Send(ByteView header, ByteView body) {
   const int error = SendFrame(dealer_, header, body);
-  return error == 0 ? SendResult::kSent : SendResult::kFull;
+  if (error != 0) return SendResult::kFull;
+  moved_ += body.size();
+  return SendResult::kSent;
 }
 
 void Dialler::Close(Time now) {
@@ -196,7 +202,8 @@ void Dialler::Lost(Time now, const std::string& problem, Duration linger) {
   if (!was_up) ++core_.counters.dial_failures;
   Stop(linger);
   if (was_up) last_up_ = now;
-  attempts_ = was_up && now - up_since_ >= kLasting ? 1 : attempts_ + 1;
+  const bool useful = was_up && (now - up_since_ >= kLasting || moved_ >= kUseful);
+  attempts_ = useful ? 1 : attempts_ + 1;
   const bool known = last_up_ != kNever && now - last_up_ < kKnown;
   const Duration cap = known ? core_.settings.redial_known : core_.settings.redial_unknown;
   const double growth = std::ldexp(1.0, static_cast<int>(std::min(attempts_, 30u)));

@@ -70,6 +70,7 @@ class Dialler {
   bool ended_ = false;
   std::string failure_;  // what the monitor said about this attempt
   std::uint32_t attempts_ = 0;
+  std::size_t moved_ = 0;  // bytes, since it came up
   Time up_since_{};
   Time last_up_ = kNever;
   std::string problem_;

@@ -8,6 +8,15 @@ foreach(test life_test.py cli_test.py model_test.py bad_input_test.py data_test.
     LABELS "e2e;sanitizer" TIMEOUT 300 ENVIRONMENT "${COVEY_TEST_ENVIRONMENT}")
 endforeach()
 
+# Bad networks and crowds of strangers, whose time-outs are too short for sanitizers.
+foreach(test link_test.py crowd_test.py)
+  string(REPLACE "_test.py" "" what ${test})
+  add_test(NAME e2e_daemon_${what}
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/daemon/${test})
+  set_tests_properties(e2e_daemon_${what} PROPERTIES
+    LABELS e2e TIMEOUT 300 ENVIRONMENT "${COVEY_TEST_ENVIRONMENT}")
+endforeach()
+
 # The examples: Debian's Python has the modules that the Python ones need.
 find_program(COVEY_DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 if(NOT COVEY_DEBIAN_PYTHON)

@@ -30,12 +30,17 @@ struct RecordedEvents final : learner::LinkEvents {
     Note("refused " + std::string(wire::Name(reason)) + ": " + text);
   }
 
+  void Rejected(const std::string& who, wire::Reason reason) override {
+    rejected.push_back(who + " " + std::string(wire::Name(reason)));
+  }
+
   static std::string Id(const PeerKey& peer) { return std::to_string(peer.bytes[0]); }
   void Note(std::string line) { lines.push_back(std::move(line)); }
   // Returns: what was noted since the last call.
   std::vector<std::string> Take() { return std::exchange(lines, {}); }
 
   std::vector<std::string> lines;
+  std::vector<std::string> rejected;
   std::vector<consensus::Message> delivered;
   std::function<void()> on_delivered;
 };

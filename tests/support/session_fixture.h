@@ -103,10 +103,31 @@ class RecordingHost final : public session::Host {
     return true;
   }
   void Release(std::size_t bytes) override { reserved -= bytes; }
+  void OnInterrupted(session::Session&, session::Incoming arrived) override {
+    if (keeps_parts) {
+      DropPart();
+      held.part = std::move(arrived);
+    } else {
+      Release(static_cast<std::size_t>(arrived.begin().total));
+    }
+  }
+  session::Held TakeHeld(session::Session&, consensus::MessageKind kind,
+                         ExchangeId exchange) override {
+    if (held.part &&
+        (held.part->begin().kind != kind || held.part->envelope().exchange != exchange)) {
+      return {};
+    }
+    return std::exchange(held, session::Held());
+  }
+  void DropPart() {
+    if (held.part) Release(static_cast<std::size_t>(held.part->begin().total));
+    held = session::Held();
+  }
   void OnReady(session::Session&) override { ++ready; }
   void OnRefused(session::Session&, wire::Reason reason, const std::string& text) override {
     refused.emplace_back(reason, text);
   }
+  void OnRejected(session::Session&, wire::Reason reason) override { rejected.push_back(reason); }
   void OnJoinAsked(session::Session&) override { ++joins; }
   void OnMessage(session::Session&, consensus::Message message) override {
     delivered.push_back(std::move(message));
@@ -124,20 +145,28 @@ class RecordingHost final : public session::Host {
   std::map<ExchangeId, session::Expected> expected;
   int ready = 0;
   int joins = 0;
+  std::vector<wire::Reason> rejected;
   std::vector<std::pair<wire::Reason, std::string>> refused;
   std::vector<consensus::Message> delivered;
   std::vector<Nacked> nacked;
+  bool keeps_parts = false;
+  session::Held held;
 };
 
 // One session with its host.
 struct Side {
   Side(session::Settings with, bool dialled, std::optional<PeerKey> authenticated)
       : settings(std::move(with)) {
-    transport::LinkInfo link;
     link.id = transport::LinkId{1};
     link.key = authenticated;
     link.dialled = dialled;
     link.address = "memory";
+    Relink();
+  }
+
+  // A new link in the place of the old one.
+  void Relink() {
+    if (session) session->Close("lost");
     session =
         std::make_unique<session::Session>(settings, codec, link, host, budget, counters, now);
   }
@@ -160,6 +189,7 @@ struct Side {
 
   PlainCodec codec;
   session::Settings settings;
+  transport::LinkInfo link;
   RecordingHost host;
   session::Budget budget{session::BudgetSettings{}};
   session::Counters counters;

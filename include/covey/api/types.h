@@ -75,7 +75,8 @@ struct Traffic {
   std::uint64_t deltas_received = 0;
   std::uint64_t bytes_sent = 0;  // frames, with envelopes
   std::uint64_t bytes_received = 0;
-  double send_rate = 0;                     // bytes a second, over the last minute
+  std::uint64_t resumed = 0;  // messages received that went on where an earlier link broke
+  double send_rate = 0;       // bytes a second, over the last minute
   std::optional<std::uint64_t> quota_left;  // of network.daily_quota, what may be sent at once
 };
 

@@ -33,6 +33,8 @@ constexpr std::string_view Name(DropReason reason) {
       return "unwanted_copy";
     case DropReason::kWrongSize:
       return "wrong_size";
+    case DropReason::kTooFar:
+      return "too_far";
     case DropReason::kCount:
       break;
   }

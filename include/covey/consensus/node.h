@@ -126,6 +126,7 @@ enum class DropReason : std::uint8_t {
   kJoining,     // WEIGHTS for averaging while we wait for a copy
   kUnwantedCopy,  // a copy while we are not joining
   kWrongSize,     // payload does not fit x; gates before the FIFO should have caught it
+  kTooFar,        // beyond Settings::max_distance
   kCount
 };
 
@@ -189,6 +190,7 @@ class Node {
   void ApplyWeights(Time now, const Received& event, Actions& actions);
   void ApplyDeltas(Time now, const Received& event, Actions& actions);
   bool SeenBefore(const Message& message);
+  bool TooFar(const Received& event) const;
   void Drop(DropReason reason) { ++counters_.dropped[static_cast<std::size_t>(reason)]; }
 
   void Proceed(Time now, Actions& actions);

@@ -41,10 +41,12 @@ struct Settings {
   std::uint64_t samples = 0;        // of our shard, for weigh
   DrainAt drain = DrainAt::kBatch;  // kRound: Algorithm 1 to the letter
   bool reply = true;                // answer WEIGHTS with DELTAS
-  bool limit_in_flight = true;      // at most M+1 young own exchanges (node.h)
-  Duration pending_for =
-      std::chrono::seconds(60);  // a DELTAS that comes later than this is dropped
-  bool join = false;             // copy a peer of the running fleet before averaging
+  // WEIGHTS whose distance from x is more than this times ||x|| (or 1, if that is more) are
+  // dropped, and DELTAS of more than gamma_max times that: no honest node is so far away. 0: off.
+  double max_distance = 20;
+  bool limit_in_flight = true;                   // at most M+1 young own exchanges (node.h)
+  Duration pending_for = std::chrono::hours(1);  // a DELTAS that comes later than this is dropped
+  bool join = false;  // copy a peer of the running fleet before averaging
   Duration join_retry =
       std::chrono::seconds(2);      // ask the next peer after this long without an answer
   std::uint64_t until_batches = 0;  // train this many batches, then settle; 0: for ever

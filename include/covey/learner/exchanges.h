@@ -1,6 +1,7 @@
 // Own exchanges that a DELTAS may still answer: the gate against unsolicited and repeated replies.
 //
-// Limits: a number (the oldest are forgotten first) and an age.
+// Limits: a number and an age. What is answered is forgotten before what is not: on a slow link an
+// answer may come after thousands from other peers.
 #pragma once
 
 #include <cstddef>
@@ -34,13 +35,17 @@ class Exchanges {
     PeerKey peer;
     Time sent{};
     bool answered = false;
-    bool given_up = false;
   };
+  using Order = std::deque<ExchangeId>;
+
+  void Forget(Order& order);  // its oldest
+  static void Remove(Order& order, ExchangeId exchange);
 
   std::size_t limit_;
   Duration age_;
   std::map<ExchangeId, Entry> entries_;
-  std::deque<ExchangeId> order_;  // of sending: oldest first
+  Order open_;      // not answered, in the order of sending
+  Order answered_;  // in the order of the answers
 };
 
 }  // namespace covey::learner

@@ -67,6 +67,8 @@ class Host {
   virtual void AskToJoin(const PeerKey& peer) = 0;
   virtual void Publish(Snapshot snapshot) = 0;
   virtual std::optional<consensus::Message> Take() = 0;  // next of the FIFO
+  // A message changed nothing because no honest peer sends such a one.
+  virtual void TooFar(const PeerKey& peer) = 0;
 };
 
 // What the host has to do next.

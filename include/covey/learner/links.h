@@ -6,7 +6,10 @@
 // A peer is up while it has a ready link. With two links to one life of a peer (both dialled each
 // other) both sides use the one that the smaller key dialled, and go over to the other one when it
 // dies. A hello of a newer life of a peer closes the links of the older one.
-// Limits: links, links of one key, exchanges remembered, delayed messages, bytes under reassembly.
+// A message of several chunks that a broken link interrupts goes on where it stopped, over the next
+// link to the same life of the peer; both sides keep what they have of it for `resume_for`.
+// Limits: links, links of one key, exchanges remembered, delayed messages, bytes under reassembly,
+// bytes of own interrupted messages.
 // Thread: one, that of the transport.  Determinism: peers and links are walked in key and id order;
 // a function of the settings and the calls.
 #pragma once
@@ -26,6 +29,7 @@
 #include "covey/faults/message_faults.h"
 #include "covey/faults/settings.h"
 #include "covey/learner/exchanges.h"
+#include "covey/learner/interrupted.h"
 #include "covey/session/budget.h"
 #include "covey/session/session.h"
 #include "covey/session/settings.h"
@@ -48,6 +52,9 @@ class LinkEvents {
   // most once.
   virtual void Nacked(const PeerKey& peer, ExchangeId exchange, wire::Reason reason) = 0;
   virtual void JoinAsked(const PeerKey& peer) = 0;
+  // Something that a peer sent was refused and counted: `who` is its short key, or its address
+  // before its hello. Comes at once, as often as peers like; may call nothing.
+  virtual void Rejected(const std::string& who, wire::Reason reason) = 0;
   // A link that will not exchange anything, once a link; `text` is printable and bounded.
   virtual void Refused(const std::string& address, wire::Reason reason,
                        const std::string& text) = 0;
@@ -60,10 +67,11 @@ struct LinkSettings {
   std::uint64_t seed = 0;  // of the node's streams
   std::uint32_t node = 0;
   std::size_t max_links = 256;
-  std::size_t max_exchanges = 4096;                   // own exchanges remembered
-  Duration exchanges_for = std::chrono::seconds(60);  // a DELTAS that comes later is unsolicited
-  std::size_t max_delayed = 1024;                     // messages that wait for the fault `delay`
-  ByteCount reassembly{256ull << 20};                 // all links together; one message always fits
+  std::size_t max_exchanges = 4096;                // own exchanges remembered
+  Duration exchanges_for = std::chrono::hours(1);  // a DELTAS that comes later is unsolicited
+  std::size_t max_delayed = 1024;                  // messages that wait for the fault `delay`
+  ByteCount reassembly{256ull << 20};              // all links together; one message always fits
+  Duration resume_for = std::chrono::seconds(60);  // what a broken link left is kept so long
 };
 
 Status Validate(const LinkSettings& settings);
@@ -141,13 +149,18 @@ class Links final : public transport::Sink, private session::Host {
   session::Expected Expects(const PeerKey& peer, ExchangeId exchange) override;
   bool Reserve(std::size_t bytes) override;
   void Release(std::size_t bytes) override;
+  void OnInterrupted(session::Session& session, session::Incoming part) override;
+  session::Held TakeHeld(session::Session& session, consensus::MessageKind kind,
+                         ExchangeId exchange) override;
   void OnReady(session::Session& session) override;
   void OnRefused(session::Session& session, wire::Reason reason, const std::string& text) override;
+  void OnRejected(session::Session& session, wire::Reason reason) override;
   void OnJoinAsked(session::Session& session) override;
   void OnMessage(session::Session& session, consensus::Message message) override;
   void OnNacked(session::Session& session, consensus::MessageKind kind, ExchangeId exchange,
                 wire::Reason reason) override;
 
+  void Begin(const consensus::Message& message);
   void SendNow(consensus::Message message);
   void Lost(const consensus::Message& message);
   void GiveUp(const PeerKey& peer, ExchangeId exchange, wire::Reason reason);
@@ -155,6 +168,10 @@ class Links final : public transport::Sink, private session::Host {
   PeerKey Dialler(const session::Session& session) const;
   void SendDelayed();
   void Retire(session::Session& session);
+  void MoveOver(session::Session& session);
+  bool WaitForPeer(const consensus::Message& message);
+  void SendKept(session::Session* session, KeptFor kept);
+  void ExpireKept();
   void RunDue();
 
   LinkSettings settings_;
@@ -168,6 +185,9 @@ class Links final : public transport::Sink, private session::Host {
   LinkCounters counters_;
   Time now_{};
   std::uint64_t reserved_ = 0;
+  KeptParts parts_;
+  KeptMessages kept_;
+  LastWhole whole_;
   bool running_due_ = false;
   bool goodbye_ = false;
   std::map<transport::LinkId, std::unique_ptr<session::Session>> sessions_;

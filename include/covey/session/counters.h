@@ -21,8 +21,10 @@ struct Counters {
   std::uint64_t replaced = 0;        // own WEIGHTS that a newer one overtook before it left
   std::uint64_t deltas_refused = 0;  // own DELTAS for which the queue of their link had no room
   std::uint64_t nacks_lost = 0;      // answers for which the queue had no room
-  std::uint64_t full = 0;            // the transport said "later"
-  std::uint64_t timeouts = 0;        // links closed for silence or lack of progress
+  std::uint64_t resumed_in = 0;      // messages that went on where an earlier link broke
+  std::uint64_t resumed_out = 0;
+  std::uint64_t full = 0;      // the transport said "later"
+  std::uint64_t timeouts = 0;  // links closed for silence or lack of progress
   std::array<std::uint64_t, wire::kReasons> rejected{};  // by us, of what peers sent
   std::array<std::uint64_t, wire::kReasons> nacks{};     // by peers, of what we sent
 

@@ -7,7 +7,10 @@
 // The dialling side says hello first, the listening side answers. Whoever finds that the other does
 // not fit answers NACK with reason and text instead; nothing is exchanged on that link then.
 // Credit: a peer may have `credit` chunks under way. CREDIT reports how many were taken since the
-// link came up, so that a report which is lost is made good by the next.
+// link came up, so that a report which is lost is made good by the next. How long chunks are and
+// how many leave ahead of their reports follows the measured pace (session/pace.h).
+// Broken links: the owner keeps what had arrived of a message (OnInterrupted) and what had begun to
+// leave (TakeUnsent); on a later link the sender asks where to go on (Resume, Host::Held).
 // Limits: one incoming message at a time, its buffer from the host's budget; queues as in Outgoing.
 // Errors: whatever a peer does wrong is counted in Counters::rejected under its own reason. A
 // message that fails a gate is answered NACK and skipped; a peer that breaks the protocol is
@@ -26,6 +29,7 @@
 #include "covey/session/counters.h"
 #include "covey/session/incoming.h"
 #include "covey/session/outgoing.h"
+#include "covey/session/pace.h"
 #include "covey/session/settings.h"
 #include "covey/transport/transport.h"
 #include "covey/wire/bodies.h"
@@ -44,6 +48,12 @@ std::string_view Name(State state);
 
 class Session;
 
+// What there is of a message that a peer wants to go on with.
+struct Held {
+  std::optional<Incoming> part = {};  // its buffer stays reserved
+  bool whole = false;                 // it was delivered
+};
+
 // Whether a DELTAS may come.
 enum class Expected : std::uint8_t { kNo, kYes, kAnswered };
 
@@ -60,9 +70,16 @@ class Host {
   // now.
   virtual bool Reserve(std::size_t bytes) = 0;
   virtual void Release(std::size_t bytes) = 0;
+  // The link ends in the middle of a message of the peer, whose buffer stays reserved: the owner
+  // keeps it or releases that.
+  virtual void OnInterrupted(Session& session, Incoming part) = 0;
+  // Hands out what is held of a message of this life of the peer, from wherever it is.
+  virtual Held TakeHeld(Session& session, consensus::MessageKind kind, ExchangeId exchange) = 0;
 
   virtual void OnReady(Session& session) = 0;
   virtual void OnRefused(Session& session, wire::Reason reason, const std::string& text) = 0;
+  // Something that the peer sent was refused and counted.
+  virtual void OnRejected(Session& session, wire::Reason reason) = 0;
   virtual void OnJoinAsked(Session& session) = 0;
   // A message that passed every gate.
   virtual void OnMessage(Session& session, consensus::Message message) = 0;
@@ -90,6 +107,11 @@ class Session {
 
   // Requires: ready; payload = EncodedSize bytes.
   void Enqueue(Time now, consensus::Message message);
+  // The same for a message that an earlier link to this life of the peer broke off: it asks where
+  // to go on.
+  void Resume(Time now, consensus::Message message);
+  // Gives up the message that is arriving, if it is this one: another link goes on with it.
+  std::optional<Incoming> HandOver(consensus::MessageKind kind, ExchangeId exchange);
   // Repeats hello with `join`. Requires: ready.
   void AskToJoin(Time now);
   // Tells the peer that a message of it was refused after its delivery.
@@ -98,13 +120,14 @@ class Session {
   void Goodbye(std::string reason);
   // Closes without a word; what waits stays for TakeUnsent.
   void Close(std::string reason);
-  std::vector<consensus::Message> TakeUnsent() { return outgoing_.TakeAll(); }
+  Outgoing::Unsent TakeUnsent() { return outgoing_.TakeAll(); }
 
   State state() const { return state_; }
   const transport::LinkInfo& link() const { return link_; }
   const wire::Hello& peer() const { return peer_; }  // its hello; requires: ready now or before
   Time since() const { return since_; }              // of the present state
   std::optional<Duration> rtt() const { return rtt_; }
+  const Pace& pace() const { return pace_; }
   Time last_message() const { return last_message_; }    // delivered; 0: none
   const std::string& reason() const { return reason_; }  // why refused or closed
 
@@ -115,7 +138,7 @@ class Session {
   };
 
   void Become(State state, std::string reason);
-  void Reject(wire::Reason reason);  // counts
+  void Reject(wire::Reason reason);  // counts and tells
   void RejectMessage(wire::Reason reason, const wire::Envelope& envelope,
                      std::optional<consensus::MessageKind> kind);
   void Refuse(wire::Reason reason, std::string text);  // the peer does not fit: NACK, kRefused
@@ -129,6 +152,8 @@ class Session {
   void OnFirstHello(const wire::Envelope& envelope, wire::Hello hello);
   void OnLaterHello(const wire::Hello& hello);
   void OnBegin(const wire::Envelope& envelope, ByteView body);
+  void GoOn(const wire::Envelope& envelope, const wire::Begin& begin);
+  void OnHeld(const wire::Envelope& envelope);
   void OnChunk(const wire::Envelope& envelope, ByteView body);
   void OnCredit(const wire::Envelope& envelope);
   void OnNack(const wire::Envelope& envelope, ByteView body);
@@ -145,14 +170,16 @@ class Session {
   void Pump();
   bool PumpControl();
   bool PumpFront();
+  bool PumpBegin();
+  bool PumpReports();
   bool SendControl(wire::FrameKind kind, ExchangeId exchange, std::uint32_t index, ByteView body);
   bool SendHello();
   bool Send(wire::Envelope envelope, ByteView body);
   wire::Envelope Header(wire::FrameKind kind) const;
   void QueueNack(ExchangeId exchange, wire::Nack nack);
   std::uint32_t available() const { return peer_.credit - (sent_ - acknowledged_); }
-  bool CreditDue() const;
-  bool Held(Time until);
+  void ReportBy(Time due);
+  bool HeldBack(Time until);
   Time OutgoingDeadline() const;
   void CheckTransfers();
 
@@ -182,11 +209,15 @@ class Session {
   bool ping_due_ = false;
   bool join_due_ = false;
   std::optional<std::uint64_t> pong_due_;
+  std::optional<wire::Envelope> answer_;  // to BEGIN with kFlagResume, until chunks come
+  bool answer_due_ = false;
   std::deque<PendingNack> nacks_;
   bool blocked_ = false;  // the transport was full
 
   // Chunks of ours.
   Outgoing outgoing_;
+  Pace pace_;
+  bool asked_ = false;              // where to go on with the front message
   std::uint32_t sent_ = 0;          // since the link came up, mod 2^32
   std::uint32_t acknowledged_ = 0;  // of these, taken by the peer
   Time out_progress_{};             // last chunk that left, or the queue was empty
@@ -197,6 +228,9 @@ class Session {
   std::optional<ExchangeId> skipping_;  // a refused message, whose chunks are still arriving
   std::uint32_t taken_ = 0;
   std::uint32_t reported_ = 0;  // of these, told to the peer
+  std::uint32_t repeated_ = 0;  // taken_ at our last ping
+  Time reported_at_;            // long ago at first
+  Time report_due_ = kNever;
 };
 
 }  // namespace covey::session

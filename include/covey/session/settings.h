@@ -40,8 +40,9 @@ struct Settings {
   Duration progress_timeout = std::chrono::seconds(60);  // from one chunk of a transfer to the next
   ByteCount slowest{2048};  // bytes a second that a transfer must reach after progress_timeout
   Duration refused_for = std::chrono::seconds(60);  // a refused link is held so long, then closed
-  Duration join_every = std::chrono::milliseconds(500);  // requests to join of one link, at most
-  Duration retry = std::chrono::milliseconds(5);         // after the transport was full
+  Duration join_every = std::chrono::milliseconds(500);    // requests to join of one link, at most
+  Duration retry = std::chrono::milliseconds(5);           // after the transport was full
+  Duration report_every = std::chrono::milliseconds(250);  // chunks taken are reported by then
 };
 
 // Errors: kConfig naming the setting, what was got and the range.

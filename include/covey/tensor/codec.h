@@ -85,6 +85,11 @@ void Pull(Coded<ByteView> q, float gamma, VectorView x, Coded<MutableByteView> r
 // x -= decode(d). Source: the same, branch DELTAS.
 void Subtract(Encoding encoding, ByteView d, VectorView x);
 
+// Returns: ||decode(q) - x||^2 and ||decode(d)||^2; infinite when it is beyond floats. One pass.
+// Requires: as Pull and Subtract.
+double SquaredDistance(Coded<ByteView> q, ConstVectorView x);
+double SquaredNorm(Coded<ByteView> d, std::size_t n);
+
 // Returns: whether the bytes are an encoded vector whose every element is finite and below 2^64 in
 // magnitude. Tests bits, so no compiler flag can remove it.
 bool AllFinite(Encoding encoding, ByteView bytes, std::size_t n);

@@ -14,14 +14,14 @@
 //   HELLO     -          -                        -                 Hello
 //   BEGIN     id         -                        chunks to follow  Begin
 //   CHUNK     id         0, 1, ... count - 1      as in BEGIN       payload, raw
-//   CREDIT    -          chunks taken since the   -                 -
-//                        link came up, mod 2^32
+//   CREDIT    - or id    chunks taken since the   - or chunks held  -
+//                        link came up, mod 2^32   of that message
 //   NACK      id or 0    -                        -                 Nack
 //   PING      nonce      -                        -                 -
 //   PONG      its nonce  -                        -                 -
 //   BYE       -          -                        -                 -
 //
-// A CHUNK repeats exchange, count and flags of its BEGIN.
+// A CHUNK repeats exchange, count and flags of its BEGIN, but for kFlagResume.
 #pragma once
 
 #include <array>
@@ -55,6 +55,9 @@ std::string_view Name(FrameKind kind);
 inline constexpr std::uint16_t kFlagNoReply = 1;
 inline constexpr std::uint16_t kFlagCopy = 2;
 inline constexpr std::uint16_t kFlagTraining = 4;
+// BEGIN: an earlier link broke in the middle of this message; chunks follow once the receiver has
+// said how many it holds. CREDIT: says so, in exchange and count.
+inline constexpr std::uint16_t kFlagResume = 8;
 
 struct Envelope {
   std::uint8_t version = kProtocolMax;

@@ -86,7 +86,7 @@ TEST_P(Hostile, AnAnnouncedGibibyteTakesNoMemory) {
     if (sent < 64 * kMiB && raw.Send(std::string(kMiB / 4, 'x'))) sent += kMiB / 4;
     return raw.Cut();
   }));
-  EXPECT_LT(Resident(), before + 8 * kMiB);
+  EXPECT_LT(Resident(), before + 2 * kMiB);
 }
 
 TEST_P(Hostile, OversizeFramesEndTheirConnection) {

@@ -207,6 +207,18 @@ TEST_P(Links, ToANameAreResolved) {
   EXPECT_EQ(b().transport->dials().at(0).address, name);
 }
 
+TEST_P(Links, ComeUpOverIpv6) {
+  nodes_ = MakeNodes(2, GetParam());
+  a().settings.listen = "tcp://[::1]:0";
+  auto opened = ZmqTransport::Open(a().settings);
+  if (!opened) GTEST_SKIP() << "no IPv6 here: " << opened.error().Format();
+  a().transport = std::move(*opened);
+  b().settings.dial = {{a().key(), a().transport->endpoint()}};
+  b().Open();
+  Meet();
+  EXPECT_NE(a().transport->endpoint().find("[::1]"), std::string::npos);
+}
+
 TEST_P(Links, AreFairToAPeerBesideAFlood) {
   nodes_ = MakeNodes(3, GetParam());
   Node& listener = a();

@@ -9,6 +9,8 @@
 //   10    the transport takes no frames / takes them again
 //   11    the owner sends WEIGHTS
 //   12    the owner expects (or no longer expects) DELTAS
+//   13    the link breaks and another one to the same peer comes up; parts of messages are kept
+// A BEGIN whose spoiling byte has its highest bit set goes on with a message.
 #include <cstdint>
 #include <vector>
 
@@ -54,7 +56,7 @@ struct Peer {
       return codec.Encode(hello);
     }
     if (kind == wire::FrameKind::kBegin) {
-      next = 0;
+      if ((spoil & 128) == 0) next = 0;
       wire::Begin begin;
       begin.kind = static_cast<consensus::MessageKind>((spoil & 32) != 0 ? 2 : 1);
       begin.total = spoiled ? spoil * 1000000007ull : kModelBytes;
@@ -94,13 +96,18 @@ struct Peer {
       next = next == 2 ? 0 : next + 1;
     }
     if (envelope.kind == wire::FrameKind::kCredit) envelope.index = spoil >> 4;
+    if (envelope.kind == wire::FrameKind::kBegin && (spoil & 128) != 0) {
+      envelope.flags = wire::kFlagResume;
+    }
     return test::FrameOf(envelope, body);
   }
 };
 
 void CheckInvariants(const test::Side& side) {
-  COVEY_CHECK(side.host.reserved <= kModelBytes, side.host.reserved);
-  COVEY_CHECK(side.session->state() == session::State::kReady || side.host.reserved == 0);
+  // What arrives, and the part of an earlier link.
+  COVEY_CHECK(side.host.reserved <= 2 * kModelBytes, side.host.reserved);
+  const std::size_t kept = side.host.held.part ? kModelBytes : 0;
+  COVEY_CHECK(side.session->state() == session::State::kReady || side.host.reserved == kept);
   COVEY_CHECK(side.host.ready <= 1);
   for (const consensus::Message& message : side.host.delivered) {
     COVEY_CHECK(message.payload->size() == kModelBytes);
@@ -112,7 +119,7 @@ void CheckInvariants(const test::Side& side) {
 }
 
 void Step(test::Side& side, Peer& peer, Script& script) {
-  const auto what = static_cast<std::uint8_t>(script.Next() % 13);
+  const auto what = static_cast<std::uint8_t>(script.Next() % 14);
   if (what < 8) {
     side.Frame(peer.Frame(side.codec, what, script.Next()));
   } else if (what == 8) {
@@ -133,6 +140,10 @@ void Step(test::Side& side, Peer& peer, Script& script) {
     session::Expected& expected = side.host.expected[ExchangeId{7}];
     expected = expected == session::Expected::kYes ? session::Expected::kAnswered
                                                    : session::Expected::kYes;
+  } else if (what == 13) {
+    side.Relink();
+    side.session->Start();
+    side.host.ready = 0;
   }
 }
 
@@ -142,6 +153,7 @@ void Step(test::Side& side, Peer& peer, Script& script) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace covey;
   test::Side side(Victim(), false, std::nullopt);
+  side.host.keeps_parts = true;
   side.session->Start();
   Peer peer;
   Script script{data, data + size};

@@ -37,7 +37,7 @@ NodeStatus FullStatus() {
   s.best_evaluation = Evaluation{1.25, 20, 0.4, 0.9, 21};
   s.evaluations_skipped = 22;
   s.final_results = FinalResults{{1.0, 0.1, 0.2, 0.3, 0.4}, {2.0, 0.5, 0.6, std::nullopt, 0.8}};
-  s.traffic = {23, 24, 25, 26, 27, 28, 29, 30, 31.5, 32};
+  s.traffic = {23, 24, 25, 26, 27, 28, 29, 30, 33, 31.5, 32};
   s.rejects = {{"size", 31}, {"fleet", 32}};
   s.fifo_size = 33;
   s.fifo_bytes = 34;

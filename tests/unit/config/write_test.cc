@@ -73,7 +73,8 @@ train:
   checkpoint_every: 90s
 consensus: {batches: 2, batches_most: 9, sends: 3, weigh: samples,
   gamma: 0.1, gamma_by_age: true, drain: round, reply: false,
-  limit_in_flight: false, pending_for: 1s, join: true, join_retry: 3s, settle_patience: 4s,
+  max_distance: 7.5, limit_in_flight: false, pending_for: 1s, join: true, join_retry: 3s,
+  settle_patience: 4s,
   encoding: {weights: bf16, deltas: bf16}, fifo: {weights: 5, deltas: 6, bytes: 1MiB}}
 faults: {weights_drop: 0.1234567891, deltas_drop: 7%, duplicate: 1, delay: 3ms, seed: 4,
   reorder: 5ms, corrupt: 0.5, cut: 0.25, throttle: 7kB}

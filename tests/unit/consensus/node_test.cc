@@ -80,6 +80,42 @@ TEST_F(NodeTest, GammaIsTheSmallerOfBothSides) {
   EXPECT_EQ(X(), (std::vector<float>{2.5f, 2.5f, 2.5f}));
 }
 
+// x is (0, 0, 0), so the limit is 20 times 1.
+TEST_F(NodeTest, WeightsTooFarAwayChangeNothing) {
+  for (const double limit : {20.0, 0.0}) {
+    Make({.max_distance = limit});
+    Post(PeerUp{Key(1)});
+    Post(Started{});
+    Post(Trained{1});
+    const std::vector<float> before = X();
+    const auto answered = Receive(Make(MessageKind::kWeights, 1, 9, {12, 16, 0.1f}));
+    EXPECT_EQ(X() == before, limit > 0);
+    EXPECT_EQ(answered.empty(), limit > 0);
+    EXPECT_EQ(Dropped(DropReason::kTooFar), limit > 0 ? 1u : 0u);
+    if (limit == 0) continue;
+    EXPECT_FALSE(Receive(Make(MessageKind::kWeights, 1, 10, {12, 16, 0})).empty()) << "the edge";
+    EXPECT_EQ(Dropped(DropReason::kTooFar), 1u);
+    // Now x is (6, 8, 0): its norm, 10, counts.
+    EXPECT_FALSE(Receive(Make(MessageKind::kWeights, 1, 11, {6, 8, 200})).empty());
+  }
+}
+
+TEST_F(NodeTest, DeltasTooLargeChangeNothing) {
+  for (const double limit : {20.0, 0.0}) {
+    Make({.batches = 1, .sends = 1, .max_distance = limit});
+    Post(PeerUp{Key(1)});
+    Post(Started{});
+    const auto sent = Of<SendWeights>(Post(Trained{1}));
+    const std::uint64_t id = sent.at(0).exchange.value;
+    Receive(Make(MessageKind::kDeltas, 1, id, {0, 0, 10.2f}));  // half of 20 and a hundredth
+    EXPECT_EQ(Dropped(DropReason::kTooFar), limit > 0 ? 1u : 0u);
+    EXPECT_EQ(node_->counters().deltas_applied, limit > 0 ? 0u : 1u);
+    if (limit == 0) continue;
+    Receive(Make(MessageKind::kDeltas, 1, id, {0, 0, 10}));
+    EXPECT_EQ(node_->counters().deltas_applied, 1u);
+  }
+}
+
 TEST_F(NodeTest, DefaultGammaFallsWithM) {
   EXPECT_FLOAT_EQ(EffectiveGamma({.sends = 0}), 1.0f);
   EXPECT_FLOAT_EQ(EffectiveGamma({.sends = 1}), 0.5f);

@@ -60,6 +60,7 @@ TEST(Convert, TrafficAndRejectsComeFromTheirCounters) {
   links.session.deltas_in = 6;
   links.session.bytes_out = 7;
   links.session.bytes_in = 8;
+  links.session.resumed_in = 13;
   links.session.rejected[static_cast<std::size_t>(wire::Reason::kNotFinite)] = 9;
   report.progress.core.dropped[static_cast<std::size_t>(consensus::DropReason::kDuplicate)] = 10;
   report.fifo.counters.refused_deltas = 11;
@@ -75,6 +76,7 @@ TEST(Convert, TrafficAndRejectsComeFromTheirCounters) {
   EXPECT_EQ(traffic.deltas_received, 6u);
   EXPECT_EQ(traffic.bytes_sent, 7u);
   EXPECT_EQ(traffic.bytes_received, 8u);
+  EXPECT_EQ(traffic.resumed, 13u);
   using Rejects = std::vector<std::pair<std::string, std::uint64_t>>;
   EXPECT_EQ(status.rejects,
             (Rejects{{"not_finite", 9}, {"core_duplicate", 10}, {"fifo_refused_deltas", 11}}));

@@ -44,6 +44,31 @@ TEST(Exchanges, TheOldestGiveWayAtTheLimit) {
   EXPECT_EQ(exchanges.Find(0s, KeyOf(1), ExchangeId{7}), Expected::kYes);
 }
 
+TEST(Exchanges, TheAnsweredGiveWayFirst) {
+  Exchanges exchanges(3, 60s);
+  for (std::uint64_t i = 1; i <= 3; ++i) exchanges.Add(0s, KeyOf(1), ExchangeId{i});
+  exchanges.MarkAnswered(KeyOf(1), ExchangeId{3});
+  exchanges.MarkAnswered(KeyOf(1), ExchangeId{2});
+  for (std::uint64_t i = 4; i <= 5; ++i) exchanges.Add(0s, KeyOf(1), ExchangeId{i});
+  EXPECT_EQ(exchanges.Find(0s, KeyOf(1), ExchangeId{1}), Expected::kYes);
+  EXPECT_EQ(exchanges.Find(0s, KeyOf(1), ExchangeId{2}), Expected::kNo);
+  EXPECT_EQ(exchanges.Find(0s, KeyOf(1), ExchangeId{3}), Expected::kNo);
+  exchanges.Add(0s, KeyOf(1), ExchangeId{6});
+  EXPECT_EQ(exchanges.Find(0s, KeyOf(1), ExchangeId{1}), Expected::kNo);
+}
+
+// A node on a narrow link gives up a thousand exchanges while it waits for one answer.
+TEST(Exchanges, WhatIsGivenUpTakesNoPlace) {
+  Exchanges exchanges(3, 60s);
+  exchanges.Add(0s, KeyOf(1), ExchangeId{1});
+  for (std::uint64_t i = 2; i <= 1000; ++i) {
+    exchanges.Add(0s, KeyOf(1), ExchangeId{i});
+    EXPECT_TRUE(exchanges.GiveUp(KeyOf(1), ExchangeId{i}));
+  }
+  EXPECT_EQ(exchanges.size(), 1u);
+  EXPECT_EQ(exchanges.Find(0s, KeyOf(1), ExchangeId{1}), Expected::kYes);
+}
+
 TEST(Exchanges, GivingUpHappensOnceAndIsFinal) {
   Exchanges exchanges(2, 60s);
   EXPECT_FALSE(exchanges.GiveUp(KeyOf(1), ExchangeId{1}));

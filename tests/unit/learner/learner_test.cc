@@ -29,6 +29,7 @@ class Post final : public Host {
   void Send(consensus::Message message) override { sent.push_back(std::move(message)); }
   void AskToJoin(const PeerKey&) override {}
   void Publish(Snapshot snapshot) override { published.push_back(std::move(snapshot)); }
+  void TooFar(const PeerKey& peer) override { too_far.push_back(peer); }
   std::optional<consensus::Message> Take() override {
     if (mail.empty()) return std::nullopt;
     consensus::Message next = std::move(mail.front());
@@ -39,6 +40,7 @@ class Post final : public Host {
   std::vector<consensus::Message> mail;
   std::vector<consensus::Message> sent;
   std::vector<Snapshot> published;
+  std::vector<PeerKey> too_far;
 };
 
 Settings With(consensus::Encodings encoding) {
@@ -72,8 +74,9 @@ class EncodedLearner {
     learner_.Handle({}, consensus::PeerUp{Key(peer), takes});
   }
   void Down(std::uint8_t peer) { learner_.Handle({}, consensus::PeerDown{Key(peer)}); }
-  // Returns: what was sent in one round, in which a WEIGHTS of `peer` was received.
-  std::vector<consensus::Message> RoundWithWeightsOf(std::uint8_t peer) {
+  // Returns: what was sent in one round, in which a WEIGHTS of `peer` was received: our x, and
+  // `more` in every element.
+  std::vector<consensus::Message> RoundWithWeightsOf(std::uint8_t peer, float more = 0) {
     post_.sent.clear();
     consensus::Message weights;
     weights.peer = Key(peer);
@@ -81,7 +84,9 @@ class EncodedLearner {
     weights.encoding = Encoding::kFloat16;
     auto payload =
         std::make_shared<AlignedBuffer>(tensor::EncodedSize(weights.encoding, learner_.x().size()));
-    tensor::Encode(weights.encoding, learner_.x(), payload->view());
+    tensor::FlatVector theirs(learner_.x().size());
+    for (std::size_t i = 0; i < theirs.size(); ++i) theirs[i] = learner_.x()[i] + more;
+    tensor::Encode(weights.encoding, theirs.view(), payload->view());
     weights.payload = std::move(payload);
     post_.mail.push_back(std::move(weights));
     learner_.TrainBatch();
@@ -101,6 +106,7 @@ class EncodedLearner {
     return {};
   }
   std::size_t size() const { return learner_.x().size(); }
+  const std::vector<PeerKey>& too_far() const { return post_.too_far; }
 
  private:
   Post post_;
@@ -150,6 +156,15 @@ TEST(LearnerEncodings, AreChosenForEachPeer) {
 }
 
 // y <- y + w (x - y) recomputed beside; the settled model is x itself.
+TEST(Learner, TellsWhoSentSomethingTooFarAway) {
+  EncodedLearner learner({});
+  learner.Up(1, EncodingSet::All());
+  learner.RoundWithWeightsOf(1);
+  EXPECT_TRUE(learner.too_far().empty());
+  learner.RoundWithWeightsOf(1, 1000);
+  EXPECT_EQ(learner.too_far(), std::vector<PeerKey>{Key(1)});
+}
+
 TEST(LearnerAverage, IsPublishedUntilTheNodeHasSettled) {
   Settings settings = With({});
   settings.average = 0.75f;

@@ -97,7 +97,54 @@ TEST(Outgoing, ChunksCoverThePayload) {
     all.insert(all.end(), chunk.begin(), chunk.end());
   }
   EXPECT_EQ(all, std::vector<std::byte>(payload->view().begin(), payload->view().end()));
+  EXPECT_TRUE(queue.all_left());
+  EXPECT_EQ(queue.front().exchange, ExchangeId{1}) << "until its receiver has all of it";
+  queue.Confirm();
   EXPECT_TRUE(queue.empty());
+}
+
+TEST(Outgoing, AMessageOfOneChunkIsGoneWithIt) {
+  Outgoing queue(1);
+  queue.Push(Deltas(1));
+  queue.Begin(1024);
+  EXPECT_TRUE(queue.Advance());
+  EXPECT_TRUE(queue.empty());
+  EXPECT_FALSE(queue.Push(Deltas(2))) << "its place is free";
+}
+
+TEST(Outgoing, AnInterruptedMessageComesFirstAndIsNotReplaced) {
+  Outgoing queue(4);
+  queue.Push(Weights(1));
+  queue.Push(Weights(2, 600));
+  queue.PushInterrupted(Weights(3, 600));
+  EXPECT_TRUE(queue.front_interrupted());
+  EXPECT_EQ(queue.front().exchange, ExchangeId{3});
+  EXPECT_TRUE(queue.Push(Weights(4))) << "takes the place of 2";
+  EXPECT_EQ(queue.size(), 2u);
+  queue.Begin(1024);
+  queue.SkipTo(2);
+  EXPECT_EQ(queue.next(), 2u);
+  EXPECT_TRUE(queue.Advance());
+  EXPECT_TRUE(queue.TakeAll().begun);
+}
+
+TEST(Outgoing, OneThatHasBegunStaysAheadOfAnInterruptedOne) {
+  Outgoing queue(4);
+  queue.Push(Weights(1, 600));
+  queue.Begin(1024);
+  queue.PushInterrupted(Weights(3, 600));
+  EXPECT_EQ(queue.front().exchange, ExchangeId{1});
+  EXPECT_FALSE(queue.front_interrupted());
+}
+
+TEST(Outgoing, SaysWhetherTheFirstOfWhatIsTakenHasBegunInSeveralChunks) {
+  Outgoing queue(4);
+  EXPECT_FALSE(queue.TakeAll().begun);
+  queue.Push(Weights(1, 600));
+  EXPECT_FALSE(queue.TakeAll().begun);
+  queue.Push(Weights(1, 600));
+  queue.Begin(2400);
+  EXPECT_FALSE(queue.TakeAll().begun) << "one chunk leaves whole or not at all";
 }
 
 TEST(Outgoing, CancelOfTheMessageUnderWayStartsTheNextFromItsBegin) {
@@ -118,7 +165,7 @@ TEST(Outgoing, TakeAllHandsOutWhatHasNotLeftAsAWhole) {
   queue.Push(Deltas(2));
   queue.Begin(1024);
   queue.Advance();
-  EXPECT_EQ(queue.TakeAll().size(), 2u);
+  EXPECT_EQ(queue.TakeAll().messages.size(), 2u);
   EXPECT_TRUE(queue.empty());
   EXPECT_FALSE(queue.Push(Deltas(3)));
 }

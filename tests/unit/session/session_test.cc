@@ -220,7 +220,7 @@ TEST(Session, ALostLinkCloses) {
   pair.a.host.gone = true;
   pair.a.session->Enqueue(Time{}, MessageOf(MessageKind::kWeights, 1, PayloadOf(16)));
   EXPECT_EQ(pair.a.session->state(), State::kClosed);
-  EXPECT_EQ(pair.a.session->TakeUnsent().size(), 1u);
+  EXPECT_EQ(pair.a.session->TakeUnsent().messages.size(), 1u);
 }
 
 TEST(Session, AnUnknownKindOfFrameIsIgnored) {

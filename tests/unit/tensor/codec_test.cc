@@ -67,6 +67,36 @@ TEST(Codec, KnowsItsEncodings) {
   EXPECT_FALSE(FitsWeights(static_cast<Encoding>(77)));
 }
 
+TEST(Codec, DistancesAndNormsAreThoseOfWhatIsDecoded) {
+  AtEveryLevel([] {
+    for (const std::size_t n : {1u, 127u, 1024u, 1025u, 5000u}) {
+      const FlatVector x = Random(n, 1);
+      const FlatVector q = Random(n, 2);
+      for (const Encoding encoding : kAll) {
+        const AlignedBuffer bytes = Encoded(encoding, q);
+        const FlatVector values = Decoded(encoding, bytes, n);
+        double distance = 0;
+        double norm = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+          distance += std::pow(double{values[i]} - double{x[i]}, 2);
+          norm += std::pow(double{values[i]}, 2);
+        }
+        EXPECT_NEAR(SquaredNorm({encoding, bytes.view()}, n), norm, 1e-5 * norm) << Name(encoding);
+        if (!FitsWeights(encoding)) continue;
+        EXPECT_NEAR(SquaredDistance({encoding, bytes.view()}, x.view()), distance, 1e-5 * distance)
+            << Name(encoding);
+      }
+    }
+  });
+}
+
+TEST(Codec, AHugeDistanceIsInfiniteAndNothingElse) {
+  const FlatVector x = Of({0, 0});
+  const AlignedBuffer far = Encoded(Of({0x1p63f, -0x1p63f}));
+  EXPECT_GT(SquaredDistance({Encoding::kFloat32, far.view()}, x.view()), 1e37);
+  EXPECT_GT(SquaredNorm({Encoding::kFloat32, far.view()}, 2), 1e37);
+}
+
 TEST(Codec, SizesAreWhatTheHeaderSays) {
   EXPECT_EQ(EncodedSize(Encoding::kFloat32, 3), 12u);
   EXPECT_EQ(EncodedSize(Encoding::kFloat16, 3), 6u);

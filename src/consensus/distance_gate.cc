@@ -1,0 +1,32 @@
+// The gate against models that no honest node has.
+#include <algorithm>
+
+#include "covey/consensus/node.h"
+#include "covey/tensor/codec.h"
+#include "covey/tensor/kernels.h"
+
+namespace covey::consensus {
+namespace {
+
+// Of a DELTAS that was rounded on its way; and the largest 2 / (1 + rho) of Weigh::kSamples.
+constexpr double kRounding = 1.01;
+constexpr double kWeighed = 4.0 / 3;
+
+}  // namespace
+
+bool Node::TooFar(const Received& event) const {
+  if (settings_.max_distance <= 0) return false;
+  const Message& message = *event.message;
+  const tensor::Coded<ByteView> payload{message.encoding, message.payload->view()};
+  const double limit =
+      settings_.max_distance * settings_.max_distance * std::max(tensor::SquaredNorm(event.x), 1.0);
+  // Not a number is too far as well.
+  if (message.kind == MessageKind::kWeights) {
+    return !(tensor::SquaredDistance(payload, event.x) <= limit);
+  }
+  const double weighed = settings_.weigh == Weigh::kSamples ? kWeighed : 1;
+  const double gamma = kRounding * weighed / static_cast<double>(settings_.sends + 1);
+  return !(tensor::SquaredNorm(payload, event.x.size()) <= gamma * gamma * limit);
+}
+
+}  // namespace covey::consensus
