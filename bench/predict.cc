@@ -32,6 +32,7 @@ class ModelHandler final : public api::Handler {
     predictions.answers = api::RankAnswers(outputs, predictor_.outputs(), {}, question.top);
     return predictions;
   }
+  Result<api::Pushed> Push(const api::Samples&) override { return api::Pushed{}; }
   std::size_t features() const { return predictor_.features(); }
 
  private:

@@ -23,6 +23,7 @@
 #include "model_files.h"
 #include "model_text.h"
 #include "predict.h"
+#include "push.h"
 #include "status_text.h"
 
 namespace covey {
@@ -79,6 +80,12 @@ Result<Place> Find(const Options& options) {
 
 Result<api::Client> Connect(const Place& place) {
   return api::Client::Connect(place.socket, place.timeout);
+}
+
+Result<api::Client> ConnectTo(const Options& options) {
+  const auto place = Find(options);
+  if (!place) return tl::unexpected(place.error());
+  return Connect(*place);
 }
 
 void Print(const Options& options, const api::NodeStatus& status) {
@@ -152,11 +159,7 @@ Status AskForPredictions(const Options& options, PredictOptions predict) {
   }
   predict.wait = *wait;
   predict.json = options.json;
-  return Predict(predict, [&options]() -> Result<api::Client> {
-    const auto place = Find(options);
-    if (!place) return tl::unexpected(place.error());
-    return Connect(*place);
-  });
+  return Predict(predict, [&options] { return ConnectTo(options); });
 }
 
 // Commands on model files: what each is called with, and what does it.
@@ -206,16 +209,6 @@ class ModelCommands {
   command_line::Command& rollback_;
 };
 
-void AddPredict(command_line::Command& command, PredictOptions& predict) {
-  command.Add("VALUES", predict.values,
-              "Numbers of one sample; behind -- when the first is negative");
-  command.Add("--row", predict.row, "The same in one word: --row=5.1,3.5,1.4,0.2");
-  command.Add("--csv", predict.csv,
-              "Samples as rows of numbers, with or without a header; -: stdin");
-  command.Add("--model", predict.model, "Ask this model file, not the daemon");
-  command.Add("--top", predict.top, "Classes of each answer; 0: all").ShowDefault();
-}
-
 command_line::Command& Add(command_line::Command& program, const char* name, const char* help,
                            Options& options) {
   command_line::Command& command = program.Sub(name, help);
@@ -226,6 +219,44 @@ command_line::Command& Add(command_line::Command& program, const char* name, con
   command.Flag("--json", options.json, "Print JSON");
   return command;
 }
+
+// Commands that give samples to a node: to answer, or to learn from.
+class SampleCommands {
+ public:
+  SampleCommands(command_line::Command& program, Options& options)
+      : options_(options),
+        predict_(Add(program, "predict", "Ask the model of the daemon, or of a file", options)),
+        push_(Add(program, "push", "Give samples to a node that takes live data", options)) {
+    constexpr const char* kValues = "Numbers of one sample; behind -- when the first is negative";
+    predict_.Add("VALUES", question_.values, kValues);
+    predict_.Add("--row", question_.row, "The same in one word: --row=5.1,3.5,1.4,0.2");
+    predict_.Add("--csv", question_.csv,
+                 "Samples as rows of numbers, with or without a header; -: stdin");
+    predict_.Add("--model", question_.model, "Ask this model file, not the daemon");
+    predict_.Add("--top", question_.top, "Classes of each answer; 0: all").ShowDefault();
+    predict_.Add("--wait", options.wait,
+                 "How long to wait for a daemon that starts, and its first model");
+    push_.Add("VALUES", samples_.values, kValues);
+    push_.Add("--class", samples_.label, "Its class, by name or number");
+    push_.Add("--csv", samples_.csv,
+              "Table with the columns that the node learns from; -: stdin, sent as it comes");
+  }
+
+  // Returns: what the command that was given came to; nothing when none of these was.
+  std::optional<Status> Run() {
+    if (predict_.given()) return AskForPredictions(options_, question_);
+    if (!push_.given()) return std::nullopt;
+    samples_.json = options_.json;
+    return Push(samples_, [this] { return ConnectTo(options_); });
+  }
+
+ private:
+  Options& options_;
+  PredictOptions question_;
+  PushOptions samples_;
+  command_line::Command& predict_;
+  command_line::Command& push_;
+};
 
 // What a shell runs while a line is typed: covey __complete WORD..., the last one begun.
 constexpr const char* kComplete = "__complete";
@@ -269,11 +300,7 @@ int Main(int argc, char** argv) {
   Command& leave =
       Add(program, "leave", "Say goodbye, measure the model, write a checkpoint, end", options);
   leave.Flag("--no-wait", options.no_wait, "Return as soon as the daemon has agreed");
-  PredictOptions predict_options;
-  Command& predict = Add(program, "predict", "Ask the model of the daemon, or of a file", options);
-  AddPredict(predict, predict_options);
-  predict.Add("--wait", options.wait,
-              "How long to wait for a daemon that starts, and its first model");
+  SampleCommands samples(program, options);
   Command& model = program.Sub("model", "Look at models, move them, go back to an earlier one");
   Command& describe =
       model.Sub("describe", "Show layers, shapes, parameters, memory and multiply-adds of a model");
@@ -308,12 +335,12 @@ int Main(int argc, char** argv) {
     done = Steer(options, api::Command::kSettle);
   } else if (leave.given()) {
     done = Leave(options);
-  } else if (predict.given()) {
-    done = AskForPredictions(options, predict_options);
   } else if (completion.given()) {
     std::fputs(kBashCompletion, stdout);
   } else if (describe.given()) {
     done = DescribeModel(options);
+  } else if (const std::optional<Status> asked = samples.Run()) {
+    done = *asked;
   } else if (const std::optional<Status> ran = data.Run()) {
     done = *ran;
   } else if (const std::optional<Status> made = init.Run()) {

@@ -75,6 +75,39 @@ void AddProgress(const api::NodeStatus& status, Lines& lines) {
   if (status.best_evaluation) lines.emplace_back("best", Text(*status.best_evaluation));
 }
 
+void LiveLines(const api::LiveStatus& live, Lines& lines) {
+  const auto count = [](std::uint64_t value) { return Short(static_cast<double>(value)); };
+  lines.emplace_back("live", count(live.to_train) + " samples to train on, " +
+                                 count(live.set_aside) + " set aside" +
+                                 (live.age_seconds ? ", newest " + Age(*live.age_seconds) + " ago"
+                                                   : ", none has come yet"));
+  if (live.waiting) {
+    lines.emplace_back("waiting", "training begins with " + std::to_string(live.start_at) +
+                                      " samples (data.live.start_at)");
+  }
+  std::string classes;
+  for (std::size_t i = 0; i < std::min(live.classes.size(), kMostClassesShown); ++i) {
+    classes += (i == 0 ? "" : ", ") + live.classes[i].first + " " + count(live.classes[i].second);
+  }
+  if (!classes.empty()) lines.emplace_back("classes", classes);
+  lines.emplace_back("taken", count(live.accepted) + " accepted, " + count(live.rejected) +
+                                  " rejected, " + count(live.quarantined) + " files quarantined");
+  if (!live.last_rejected.empty()) lines.emplace_back("last", live.last_rejected);
+}
+
+Json LiveJson(const api::LiveStatus& live) {
+  Json json = {{"to_train", live.to_train},       {"set_aside", live.set_aside},
+               {"start_at", live.start_at},       {"waiting", live.waiting},
+               {"accepted", live.accepted},       {"rejected", live.rejected},
+               {"quarantined", live.quarantined}, {"last_rejected", live.last_rejected}};
+  json["age_seconds"] = live.age_seconds ? Json(*live.age_seconds) : Json();
+  json["classes"] = Json::array();
+  for (const auto& [label, samples] : live.classes) {
+    json["classes"].push_back({{"label", label}, {"samples", samples}});
+  }
+  return json;
+}
+
 void AddTraffic(const api::NodeStatus& status, Lines& lines) {
   const api::Traffic& traffic = status.traffic;
   const auto count = [](std::uint64_t value) { return Short(static_cast<double>(value)); };
@@ -233,6 +266,7 @@ std::string StatusText(const api::NodeStatus& status) {
   AddTraffic(status, lines);
   for (const std::string& endpoint : status.endpoints) lines.emplace_back("listens", endpoint);
   lines.emplace_back("memory", Fixed(static_cast<double>(status.pss_bytes) / 1e6, 1) + " MB");
+  if (status.live) LiveLines(*status.live, lines);
   const api::CheckpointInfo& checkpoint = status.checkpoint;
   lines.emplace_back("checkpoint", checkpoint.path.empty()
                                        ? "none yet"
@@ -291,6 +325,7 @@ std::string StatusJson(const api::NodeStatus& status) {
   json["api_socket"] = status.api_socket;
   json["pss_bytes"] = status.pss_bytes;
   json["peak_pss_bytes"] = status.peak_pss_bytes;
+  if (status.live) json["live"] = LiveJson(*status.live);
   json["checkpoint"] = {{"path", status.checkpoint.path},
                         {"batches", status.checkpoint.batches},
                         {"age_seconds", status.checkpoint.age_seconds},

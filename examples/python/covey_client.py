@@ -20,13 +20,15 @@ class Covey:
         self.dealer.linger = 0
         self.dealer.connect(socket if "://" in socket else f"ipc://{socket}")
 
-    def ask(self, command, question=None):
+    def ask(self, command, question=None, samples=None):
         self.last_id += 1
         message = api_pb2.ClientMessage()
         message.request.id = self.last_id
         message.request.command = command
         if question is not None:
             message.request.predict.CopyFrom(question)
+        if samples is not None:
+            message.request.push.CopyFrom(samples)
         self.dealer.send(message.SerializeToString())
         while self.dealer.poll(1000 * self.timeout):
             answer = api_pb2.ServerMessage.FromString(self.dealer.recv())
@@ -46,6 +48,13 @@ class Covey:
         for sample in samples:
             question.values.extend(sample)
         return self.ask(api_pb2.API_COMMAND_PREDICT, question).prediction.answers
+
+    def push(self, samples, classes):
+        """Gives samples to a node with data.live. Returns .accepted, .rejected, .reason."""
+        push = api_pb2.ApiPush(classes=[str(name) for name in classes])
+        for sample in samples:
+            push.values.extend(sample)
+        return self.ask(api_pb2.API_COMMAND_PUSH, samples=push).pushed
 
     def close(self):
         self.dealer.close()

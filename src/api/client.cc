@@ -118,6 +118,12 @@ Result<std::optional<std::variant<Reply, Event>>> Client::State::Receive(
 Result<Reply> Client::State::AskFor(Request request) {
   request.id = ++last_id;
   const std::string bytes = EncodeRequest(request);
+  if (bytes.size() > kMaxRequest) {
+    return Fail(ErrorCode::kUsage, "request",
+                std::to_string(bytes.size()) + " bytes, at most " + std::to_string(kMaxRequest) +
+                    " fit into one",
+                "send less at once");
+  }
   if (::zmq_send(dealer.handle(), bytes.data(), bytes.size(), ZMQ_DONTWAIT) < 0) {
     return Fail(ErrorCode::kUnavailable, path, "the daemon does not take requests");
   }
@@ -173,6 +179,19 @@ Result<Predictions> Client::Predict(const Question& question) {
     return Fail(ErrorCode::kProtocol, state_->path, "the daemon answered another question");
   }
   return std::move(*reply->predictions);
+}
+
+Result<Pushed> Client::Push(const Samples& samples) {
+  Request request;
+  request.kind = RequestKind::kPush;
+  request.samples = samples;
+  auto reply = state_->AskFor(std::move(request));
+  if (!reply) return tl::unexpected(std::move(reply.error()));
+  if (!reply->result) return tl::unexpected(std::move(reply->result.error()));
+  if (!reply->pushed) {
+    return Fail(ErrorCode::kProtocol, state_->path, "the daemon answered another question");
+  }
+  return std::move(*reply->pushed);
 }
 
 Result<void> Client::Subscribe() {

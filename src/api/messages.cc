@@ -2,6 +2,7 @@
 
 #include <covey/v1/api.pb.h>
 
+#include "api/live_messages.h"
 #include "api/prediction_messages.h"
 #include "covey/api/server.h"
 
@@ -125,6 +126,7 @@ void Put(const NodeStatus& from, v1::ApiStatus* to) {
   checkpoint->set_age_seconds(from.checkpoint.age_seconds);
   checkpoint->set_written(from.checkpoint.written);
   checkpoint->set_failures(from.checkpoint.failures);
+  if (from.live) Put(*from.live, to->mutable_live());
 }
 
 // --- protobuf to structs ---
@@ -247,6 +249,7 @@ Result<NodeStatus> ToStatus(const v1::ApiStatus& from) {
   to.pss_bytes = from.pss_bytes();
   to.peak_pss_bytes = from.peak_pss_bytes();
   const v1::ApiCheckpoint& checkpoint = from.checkpoint();
+  if (from.has_live()) to.live = ToLive(from.live());
   to.checkpoint = {checkpoint.path(), checkpoint.batches(), checkpoint.age_seconds(),
                    checkpoint.written(), checkpoint.failures()};
   return to;
@@ -298,6 +301,9 @@ std::string EncodeRequest(const Request& request) {
     predict->mutable_values()->Add(request.question.values.begin(), request.question.values.end());
     predict->set_top(request.question.top);
   }
+  if (request.kind == RequestKind::kPush) {
+    Put(request.samples, message.mutable_request()->mutable_push());
+  }
   return message.SerializeAsString();
 }
 
@@ -308,6 +314,8 @@ std::string EncodeReply(const Reply& reply) {
   out->set_ok(reply.result.has_value());
   if (reply.result && reply.predictions) {
     Put(*reply.predictions, out->mutable_prediction());
+  } else if (reply.result && reply.pushed) {
+    Put(*reply.pushed, out->mutable_pushed());
   } else if (reply.result) {
     Put(*reply.result, out->mutable_status());
   } else {
@@ -347,6 +355,7 @@ Result<Request> DecodeRequest(std::string_view bytes) {
   to.kind = known ? static_cast<RequestKind>(request.command()) : RequestKind::kUnknown;
   to.question.values.assign(request.predict().values().begin(), request.predict().values().end());
   to.question.top = request.predict().top();
+  if (to.kind == RequestKind::kPush) to.samples = ToSamples(request.push());
   return to;
 }
 
@@ -371,6 +380,10 @@ Result<std::variant<Reply, Event>> DecodeAnswer(std::string_view bytes) {
   if (reply.has_prediction()) {
     return std::variant<Reply, Event>(
         Reply{reply.id(), NodeStatus{}, ToPredictions(reply.prediction())});
+  }
+  if (reply.has_pushed()) {
+    return std::variant<Reply, Event>(
+        Reply{reply.id(), NodeStatus{}, std::nullopt, ToPushed(reply.pushed())});
   }
   auto status = ToStatus(reply.status());
   if (!status) return tl::unexpected(status.error());

@@ -22,19 +22,22 @@ enum class RequestKind : std::uint8_t {
   kResume,
   kSettle,
   kLeave,
-  kPredict
+  kPredict,
+  kPush = 10
 };
 
 struct Request {
   std::uint64_t id = 0;
   RequestKind kind = RequestKind::kStatus;
   Question question = {};  // kPredict
+  Samples samples = {};    // kPush
 };
 
 struct Reply {
   std::uint64_t id = 0;
   Result<NodeStatus> result;
   std::optional<Predictions> predictions = {};  // to kPredict; the status is left out then
+  std::optional<Pushed> pushed = {};            // to kPush; the same
 };
 
 std::string EncodeRequest(const Request& request);

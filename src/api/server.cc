@@ -131,6 +131,7 @@ Result<NodeStatus> Server::State::Answer(Handler& handler, const std::string& cl
       done = handler.Do(Command::kSettle);
       break;
     case RequestKind::kPredict:  // ServeOne
+    case RequestKind::kPush:
       break;
     case RequestKind::kLeave:
       done = handler.Do(Command::kLeave);
@@ -166,6 +167,13 @@ bool Server::State::ServeOne(Handler& handler) {
       reply.predictions = std::move(*predictions);
     } else {
       reply.result = tl::unexpected(std::move(predictions.error()));
+    }
+  } else if (request->kind == RequestKind::kPush) {
+    auto pushed = handler.Push(request->samples);
+    if (pushed) {
+      reply.pushed = std::move(*pushed);
+    } else {
+      reply.result = tl::unexpected(std::move(pushed.error()));
     }
   } else {
     reply.result = Answer(handler, client, request->kind);

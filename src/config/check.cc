@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "config/check_faults.h"
+#include "config/check_live.h"
 #include "config/check_model.h"
 #include "config/schema.h"
 #include "covey/config/load.h"
@@ -205,7 +206,8 @@ void CheckKeys(const NodeConfig& c, const data::PartitionSettings& partition,
 void CheckData(const NodeConfig& c, Problems& problems) {
   CheckNormalization(c, problems);
   CheckLabelNames(c, problems);
-  CheckAnswers(c, c.data.train, "data.train", problems);
+  if (c.data.has_train() || !c.data.live) CheckAnswers(c, c.data.train, "data.train", problems);
+  AddLiveProblems(c, problems);
   if (c.data.test) CheckAnswers(c, *c.data.test, "data.test", problems);
   using Kind = data::PartitionSettings::Kind;
   const Kind kind = c.data.partition.kind;
@@ -287,6 +289,7 @@ std::vector<Problem> Contradictions(const NodeConfig& config) {
 std::vector<Problem> Contradictions(const Experiment& e) {
   using Controls = Experiment::Controls;
   Problems problems;
+  AddLiveProblems(e, problems);
   data::PartitionSettings partition = e.partition;
   partition.part = {.index = 0, .count = e.nodes == 0 ? 1 : e.nodes};
   TakeOver(data::Validate(partition), "experiment.partition", problems);

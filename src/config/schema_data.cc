@@ -18,13 +18,13 @@ ListBinding Texts(std::vector<std::string>& texts, std::size_t longest) {
           .at = [&texts, longest](std::size_t i) { return Text(texts[i], longest); }};
 }
 
-void VisitFiles(Visitor& v, data::Source& source, bool labels) {
+void VisitFiles(Visitor& v, data::Source& source, bool labels, bool needed) {
   v.Scalar({"csv", "A table instead of the IDX files below; data.csv says what its columns are"},
            Path(source.csv));
   v.Scalar({"folder",
             "Or images: a folder with one folder inside for each class, of PNG, JPEG or PGM files"},
            Path(source.folder));
-  const bool idx = source.csv.empty() && source.folder.empty();  // they are read by now
+  const bool idx = needed && source.csv.empty() && source.folder.empty();  // they are read by now
   v.Scalar({"images", "IDX file of samples, plain or gzipped; or NPY, or set.npz:array", idx},
            Path(source.images));
   v.Scalar({"labels", "IDX file of their class labels, one whole number a sample", idx && labels},
@@ -60,6 +60,28 @@ void VisitCsv(Visitor& v, data::CsvSettings& s) {
            Word<Missing>(s.missing, {{Missing::kRefuse, "refuse"}, {Missing::kDrop, "drop"}}));
   v.Scalar({"separator", "One character, or tab. Empty: the most frequent of , ; and tab"},
            Text(s.separator, 3));
+}
+
+void VisitLive(Visitor& v, data::LiveSettings& s) {
+  using Keep = data::LiveSettings::Keep;
+  v.Scalar({"spool",
+            "Folder in which tables (.csv) are taken once they are renamed into it; what is wrong "
+            "with one is told in its folder bad/"},
+           Path(s.spool));
+  v.Scalar({"csv", "A table that grows at its end, line by line; it may be rotated"}, Path(s.csv));
+  v.Scalar(
+      {"max_samples",
+       "Samples to train on that are kept, beside those of data.train; data.validation.share of "
+       "that to judge by. Memory: up to three times these samples"},
+      Integer(s.max_samples, 1, 100'000'000));
+  v.Scalar(
+      {"keep", "reservoir: of all that came, each with the same chance. newest: the last ones"},
+      Word<Keep>(s.keep, {{Keep::kReservoir, "reservoir"}, {Keep::kNewest, "newest"}}));
+  v.Scalar({"start_at", "Training begins with so many samples"},
+           Integer(s.start_at, 1, 100'000'000));
+  v.Scalar({"remove",
+            "Remove tables of the spool once they are taken; else they go to its folder done/"},
+           Boolean(s.remove));
 }
 
 constexpr data::Normalize kNormalizeWords[] = {
@@ -119,11 +141,17 @@ void VisitPartition(Visitor& v, data::PartitionSettings& p, bool whole) {
 }
 
 void VisitData(Visitor& v, DataSettings& d, bool labels) {
-  v.Section({"train", "Training samples", true},
-            [&v, &d, labels] { VisitFiles(v, d.train, labels); });
+  v.Optional(
+      {"live",
+       "Samples that come while the node runs: pushed by other programs, in files, in a table that "
+       "grows. Leave out when there are none"},
+      d.live.has_value(), [&d] { d.live.emplace(); }, [&v, &d] { VisitLive(v, *d.live); });
+  const bool needed = !d.live.has_value();  // it is read by now
+  v.Section({"train", "Training samples; with `live` they may be left out", needed},
+            [&v, &d, labels, needed] { VisitFiles(v, d.train, labels, needed); });
   v.Optional(
       {"test", "Test samples; leave out when there are none"}, d.test.has_value(),
-      [&d] { d.test.emplace(); }, [&v, &d, labels] { VisitFiles(v, *d.test, labels); });
+      [&d] { d.test.emplace(); }, [&v, &d, labels] { VisitFiles(v, *d.test, labels, true); });
   v.Section({"csv", "What the columns of tables are: by the header's names, or numbers from 1"},
             [&v, &d] { VisitCsv(v, d.train.csv_settings); });
   v.Scalar({"image_fit", "What becomes of images of a folder with another size than model.input"},

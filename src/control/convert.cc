@@ -115,6 +115,24 @@ void FillTraffic(const node::Report& report, api::NodeStatus& status) {
   reject("fifo_refused_deltas", report.fifo.counters.refused_deltas);
 }
 
+api::LiveStatus ToLiveStatus(const node::LiveReport& from, bool waiting,
+                             const data::LabelNames& names) {
+  api::LiveStatus to;
+  to.to_train = from.to_train;
+  to.set_aside = from.set_aside;
+  to.start_at = from.start_at;
+  to.waiting = waiting;
+  to.accepted = from.accepted;
+  to.rejected = from.rejected;
+  to.quarantined = from.quarantined;
+  to.last_rejected = from.last_rejected;
+  if (from.age) to.age_seconds = Seconds(*from.age);
+  for (std::size_t i = 0; i < from.classes.size(); ++i) {
+    to.classes.emplace_back(i < names.size() ? names[i] : std::to_string(i), from.classes[i]);
+  }
+  return to;
+}
+
 }  // namespace
 
 api::State ToState(node::Stage stage) {
@@ -149,6 +167,14 @@ api::FinalResults ToFinal(const learner::FinalScores& scores) {
           scores.confusion.counts};
 }
 
+Result<api::Pushed> PushTo(node::Daemon& daemon, const api::Samples& samples) {
+  auto pushed = samples.table.empty()
+                    ? daemon.Push(samples.values, samples.classes, samples.targets)
+                    : daemon.PushTable(samples.table);
+  if (!pushed) return tl::unexpected(std::move(pushed.error()));
+  return api::Pushed{pushed->accepted, pushed->rejected, std::move(pushed->reason)};
+}
+
 void Fill(const node::Report& report, const setup::Assembly& assembly, const ToMonotonic& monotonic,
           api::NodeStatus& status) {
   FillProgress(report, assembly, monotonic, status);
@@ -166,6 +192,11 @@ void Fill(const node::Report& report, const setup::Assembly& assembly, const ToM
     peer.since_seconds = Age(report.now, info.since);
     if (info.rtt) peer.rtt_seconds = Seconds(*info.rtt);
     status.peers.push_back(std::move(peer));
+  }
+  if (report.live) {
+    const data::LabelNames& names =
+        assembly.live ? assembly.live->like.label_names() : data::LabelNames();
+    status.live = ToLiveStatus(*report.live, report.progress.waits, names);
   }
   if (!report.endpoint.empty()) status.endpoints.push_back(report.endpoint);
   status.pss_bytes = report.pss_bytes;

@@ -26,4 +26,7 @@ void Fill(const node::Report& report, const setup::Assembly& assembly, const ToM
 // Asks the published model.
 Result<api::Predictions> AnswerFrom(node::Daemon& daemon, const api::Question& question);
 
+// Takes samples into the live shard.
+Result<api::Pushed> PushTo(node::Daemon& daemon, const api::Samples& samples);
+
 }  // namespace covey::control

@@ -88,21 +88,71 @@ HttpResponse AnswerOf(const api::Predictions& predictions) {
   return {200, Text(json)};
 }
 
+// 422 also for a node that takes no live data.
+HttpResponse Refused(const Error& error) {
+  return HttpError(error.code == ErrorCode::kData || error.code == ErrorCode::kUsage ? 422
+                   : error.code == ErrorCode::kTemporary                             ? 503
+                                                                                     : 500,
+                   error);
+}
+
+Status CheckType(const HttpRequest& request) {
+  if (request.content_type.starts_with("application/json")) return {};
+  return Fail(ErrorCode::kUsage, "Content-Type",
+              "is '" + request.content_type + "', wanted application/json",
+              "curl -H 'Content-Type: application/json' ...");
+}
+
 HttpResponse PredictRoute(const HttpRequest& request, HttpHandler& handler) {
-  if (!request.content_type.starts_with("application/json")) {
-    return HttpError(415, {ErrorCode::kUsage, "Content-Type",
-                           "is '" + request.content_type + "', wanted application/json",
-                           "curl -H 'Content-Type: application/json' ..."});
-  }
+  if (const Status json = CheckType(request); !json) return HttpError(415, json.error());
   const auto question = ReadQuestion(request.body);
   if (!question) return HttpError(400, question.error());
   const auto predictions = handler.Predict(*question);
-  if (predictions) return AnswerOf(*predictions);
-  const ErrorCode code = predictions.error().code;
-  return HttpError(code == ErrorCode::kData        ? 422
-                   : code == ErrorCode::kTemporary ? 503
-                                                   : 500,
-                   predictions.error());
+  return predictions ? AnswerOf(*predictions) : Refused(predictions.error());
+}
+
+Result<api::Samples> ReadSamples(const std::string& body) {
+  constexpr const char* kHint =
+      "wanted {\"samples\": [[1, 2, 3], ...], \"classes\": [\"a\", ...]}, or \"targets\": [[1], "
+      "...]";
+  const HttpJson json = HttpJson::parse(body, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return Fail(ErrorCode::kUsage, "body", "is not a JSON object", kHint);
+  api::Samples samples;
+  for (const auto& item : json.items()) {
+    if (!item.value().is_array()) {
+      return Fail(ErrorCode::kUsage, "body", "'" + item.key() + "' is no list", kHint);
+    }
+    for (const HttpJson& one : item.value()) {
+      if (item.key() == "classes" && (one.is_string() || one.is_number_unsigned())) {
+        samples.classes.push_back(one.is_string() ? one.get<std::string>() : one.dump());
+        continue;
+      }
+      if (item.key() != "samples" && item.key() != "targets") {
+        return Fail(ErrorCode::kUsage, "body", "'" + item.key() + "' is unknown or no class",
+                    kHint);
+      }
+      const auto values = ReadSample(one, item.key());
+      if (!values) return tl::unexpected(values.error());
+      std::vector<float>& to = item.key() == "samples" ? samples.values : samples.targets;
+      to.insert(to.end(), values->begin(), values->end());
+    }
+  }
+  if (samples.values.empty()) return Fail(ErrorCode::kUsage, "body", "has no samples", kHint);
+  return samples;
+}
+
+HttpResponse PushRoute(const HttpRequest& request, HttpHandler& handler) {
+  if (const Status json = CheckType(request); !json) return HttpError(415, json.error());
+  const auto samples = ReadSamples(request.body);
+  if (!samples) return HttpError(400, samples.error());
+  const auto pushed = handler.Push(*samples);
+  if (!pushed) return Refused(pushed.error());
+  HttpJson json;
+  json["schema"] = "covey.push/1";
+  json["accepted"] = pushed->accepted;
+  json["rejected"] = pushed->rejected;
+  json["reason"] = pushed->reason;
+  return {200, Text(json)};
 }
 
 HttpResponse HealthRoute(HttpHandler& handler) {
@@ -130,18 +180,21 @@ HttpResponse Route(const HttpRequest& request, HttpHandler& handler) {
   }
   const std::string path = request.target.substr(0, request.target.find('?'));
   const bool predict = path == "/v1/predict";
-  if (!predict && path != "/healthz") {
+  const bool push = path == "/v1/push";
+  if (!predict && !push && path != "/healthz") {
     return HttpError(404, {ErrorCode::kUsage, "path", "'" + path + "' is none of this server",
-                           "POST /v1/predict, GET /healthz"});
+                           "POST /v1/predict, POST /v1/push, GET /healthz"});
   }
-  const char* method = predict ? "POST" : "GET";
+  const char* method = predict || push ? "POST" : "GET";
   if (request.method != method) {
     HttpResponse wrong = HttpError(405, {ErrorCode::kUsage, path, "does not take " + request.method,
                                          std::string("use ") + method});
     wrong.allow = method;
     return wrong;
   }
-  return predict ? PredictRoute(request, handler) : HealthRoute(handler);
+  return predict ? PredictRoute(request, handler)
+         : push  ? PushRoute(request, handler)
+                 : HealthRoute(handler);
 }
 
 }  // namespace covey::control

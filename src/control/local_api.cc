@@ -90,6 +90,10 @@ Result<api::Predictions> LocalApi::Predict(const api::Question& question) {
   return AnswerFrom(*daemon_.load(), question);
 }
 
+Result<api::Pushed> LocalApi::Push(const api::Samples& samples) {
+  return PushTo(*daemon_.load(), samples);
+}
+
 void LocalApi::OnEvaluated(const learner::Score& score, const node::Progress& progress, Time now) {
   api::Event event = MakeEvent(api::Event::Kind::kEvaluated, progress);
   // Events may come before Serve; their time is not known to anybody then.

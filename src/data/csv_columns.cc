@@ -13,29 +13,6 @@ namespace {
 
 using Role = CsvRoles::Use;
 
-Result<char> SeparatorOf(const CsvSettings& settings, std::string_view start) {
-  if (settings.separator == "tab") return '\t';
-  if (settings.separator.size() == 1 && settings.separator[0] != '"' &&
-      settings.separator[0] != '\n' && settings.separator[0] != '\r') {
-    return settings.separator[0];
-  }
-  if (!settings.separator.empty()) {
-    return Fail(ErrorCode::kConfig, "data.csv.separator", "got '" + settings.separator + "'",
-                "wanted one character, such as ',' or ';', or the word tab");
-  }
-  const std::string_view line = start.substr(0, start.find('\n'));
-  char best = ',';
-  std::ptrdiff_t most = 0;
-  for (const char c : {',', ';', '\t'}) {
-    const std::ptrdiff_t count = std::count(line.begin(), line.end(), c);
-    if (count > most) {
-      most = count;
-      best = c;
-    }
-  }
-  return best;
-}
-
 std::string LowerCase(std::string text) {
   for (char& c : text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -178,6 +155,39 @@ void SortNames(std::vector<std::string>& names) {
   });
 }
 
+Result<char> SeparatorOf(const CsvSettings& settings, std::string_view start) {
+  if (settings.separator == "tab") return '\t';
+  if (settings.separator.size() == 1 && settings.separator[0] != '"' &&
+      settings.separator[0] != '\n' && settings.separator[0] != '\r') {
+    return settings.separator[0];
+  }
+  if (!settings.separator.empty()) {
+    return Fail(ErrorCode::kConfig, "data.csv.separator", "got '" + settings.separator + "'",
+                "wanted one character, such as ',' or ';', or the word tab");
+  }
+  const std::string_view line = start.substr(0, start.find('\n'));
+  char best = ',';
+  std::ptrdiff_t most = 0;
+  for (const char c : {',', ';', '\t'}) {
+    const std::ptrdiff_t count = std::count(line.begin(), line.end(), c);
+    if (count > most) {
+      most = count;
+      best = c;
+    }
+  }
+  return best;
+}
+
+void NameColumns(const std::vector<std::string_view>& cells, CsvSettings::Header header,
+                 CsvFile& csv) {
+  csv.header = IsHeader(cells, header);
+  csv.names.clear();
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    csv.names.push_back(csv.header ? std::string(cells[i]) : std::to_string(i + 1));
+    if (csv.names.back().empty()) csv.names.back() = std::to_string(i + 1);
+  }
+}
+
 Result<CsvFile> OpenCsvFile(const std::string& path, const CsvSettings& settings) {
   Result<InputFile> file = OpenInput(path);
   if (!file) return tl::unexpected<Error>(file.error());
@@ -196,11 +206,7 @@ Result<CsvFile> OpenCsvFile(const std::string& path, const CsvSettings& settings
   if (*first == nullptr) {
     return Fail(ErrorCode::kData, path, "no line with a cell", "wanted rows of a table");
   }
-  csv.header = IsHeader(**first, settings.header);
-  for (std::size_t i = 0; i < (*first)->size(); ++i) {
-    csv.names.push_back(csv.header ? std::string((**first)[i]) : std::to_string(i + 1));
-    if (csv.names.back().empty()) csv.names.back() = std::to_string(i + 1);
-  }
+  NameColumns(**first, settings.header, csv);
   csv.file = std::move(*file);
   return csv;
 }

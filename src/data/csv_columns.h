@@ -22,6 +22,13 @@ struct CsvFile {
   std::vector<std::string> names;
 };
 
+// The separator of a table that starts so. Errors: kConfig for a setting that is none.
+Result<char> SeparatorOf(const CsvSettings& settings, std::string_view start);
+
+// Sets header and names by the cells of the first line.
+void NameColumns(const std::vector<std::string_view>& cells, CsvSettings::Header header,
+                 CsvFile& csv);
+
 Result<CsvFile> OpenCsvFile(const std::string& path, const CsvSettings& settings);
 
 // Returns: the index of the column that is called so, or has this number from 1.

@@ -19,7 +19,6 @@ Sampler::Sampler(Indices shard, Settings settings)
       order_(shard_.size()),
       settings_(settings),
       stream_(settings.seed, settings.node, Purpose::kSampler) {
-  COVEY_CHECK(!shard_.empty());
   COVEY_CHECK(settings_.batch > 0, settings_.batch);
 }
 
@@ -31,6 +30,7 @@ void Sampler::Shuffle() {
 }
 
 std::span<const std::uint32_t> Sampler::Next() {
+  COVEY_CHECK(!shard_.empty());
   if (cursor_.position == shard_.size()) {
     cursor_ = Cursor{cursor_.epoch + 1, 0};
     shuffled_ = false;
@@ -55,12 +55,14 @@ std::size_t Sampler::next_size() const {
 }
 
 double Sampler::epochs() const {
+  if (shard_.empty()) return static_cast<double>(cursor_.epoch);
   return static_cast<double>(cursor_.epoch) +
          static_cast<double>(cursor_.position) / static_cast<double>(shard_.size());
 }
 
 Cursor Sampler::cursor() const {
-  return cursor_.position == shard_.size() ? Cursor{cursor_.epoch + 1, 0} : cursor_;
+  return cursor_.position == shard_.size() && !shard_.empty() ? Cursor{cursor_.epoch + 1, 0}
+                                                              : cursor_;
 }
 
 Status Sampler::Seek(Cursor cursor) {

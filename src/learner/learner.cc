@@ -32,7 +32,8 @@ Learner::Learner(const Settings& settings, data::Dataset train, data::Indices sh
       parameters_(nn::LayoutOf(settings.model).size()),
       x_(optim::ExchangedSize(settings.optimizer, parameters_)),
       sampler_(std::move(shard), {settings.batch, settings.seed, settings.node}),
-      trainer_(settings.model, settings.optimizer, std::min(settings.batch, sampler_.size()),
+      trainer_(settings.model, settings.optimizer,
+               settings.grows ? settings.batch : std::min(settings.batch, sampler_.size()),
                settings.tasks),
       core_(With(settings.consensus, sampler_.size()),
             Stream(settings.seed, settings.node, Purpose::kPeers), settings.first_exchange) {
@@ -62,7 +63,10 @@ Status Learner::Restore(const Saved& saved) {
                   "the optimizer was changed: start with an empty state directory");
     }
   }
-  if (Status placed = sampler_.Seek(saved.cursor); !placed) return placed;
+  // Where a shard that grows was in its pass means nothing to what it is now.
+  const data::Cursor cursor =
+      settings_.grows ? data::Cursor{saved.cursor.epoch + 1, 0} : saved.cursor;
+  if (Status placed = sampler_.Seek(cursor); !placed) return placed;
   std::copy(saved.x.view().begin(), saved.x.view().end(), parameters().begin());
   if (settings_.average > 0) y_ = saved.x.Clone();
   trainer_.optimizer().RestoreSteps(saved.optimizer_steps);
@@ -81,6 +85,18 @@ Saved Learner::Save() {
   saved.rounds = core_.counters().rounds;
   saved.cursor = sampler_.cursor();
   return saved;
+}
+
+void Learner::Replace(data::Dataset train, data::Indices shard) {
+  COVEY_CHECK(settings_.grows);
+  const double before = epochs();
+  const data::Cursor cursor{sampler_.cursor().epoch + 1, 0};
+  train_ = std::move(train);
+  sampler_ = data::Sampler(std::move(shard), {settings_.batch, settings_.seed, settings_.node});
+  const Status placed = sampler_.Seek(cursor);
+  COVEY_CHECK(placed.has_value(), cursor.epoch);
+  skipped_ = sampler_.epochs() - before;
+  core_.SetSamples(sampler_.size());
 }
 
 Next Learner::Start(Time now) { return Handle(now, consensus::Started{}); }
@@ -124,7 +140,7 @@ gradient::StepResult Learner::TrainBatch() {
 Error Learner::NotFinite() const {
   const std::optional<std::string> layer = trainer_.FirstNonFinite();
   char epoch[32];
-  std::snprintf(epoch, sizeof epoch, "%.2f", sampler_.epochs());
+  std::snprintf(epoch, sizeof epoch, "%.2f", epochs());
   return Error{ErrorCode::kSoftware, "training",
                "the loss of step " + std::to_string(trainer_.optimizer().steps() + 1) + " (epoch " +
                    epoch + ") is not a finite number" +
@@ -248,7 +264,7 @@ Snapshot Learner::TakeSnapshot() {
       std::make_shared<const tensor::FlatVector>(averaged ? y_.Clone() : CopyOf(parameters()));
   snapshot.batches = core_.counters().batches;
   snapshot.rounds = core_.counters().rounds;
-  snapshot.epochs = sampler_.epochs();
+  snapshot.epochs = epochs();
   snapshot.state = core_.state();
   snapshot.settled = core_.settled();
   if (seen_ > 0) {

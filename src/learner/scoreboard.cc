@@ -45,7 +45,16 @@ gradient::Evaluator& Scoreboard::Use(gradient::Evaluator* lent) {
   return lent != nullptr ? *lent : *own_evaluator_;
 }
 
+void Scoreboard::Replace(data::Dataset train, data::Indices validation) {
+  train_ = std::move(train);
+  validation_ = std::move(validation);
+  stale_ = best_.has_value() && best_x_ != nullptr;
+}
+
 Score Scoreboard::Evaluate(const Snapshot& snapshot, gradient::Evaluator* lent) {
+  if (std::exchange(stale_, false) && !validation_.empty()) {
+    best_->validation = Use(lent).Run(best_x_->view(), train_, validation_);
+  }
   Score score;
   score.epoch = snapshot.epochs;
   score.batches = snapshot.batches;

@@ -13,17 +13,9 @@
 #include "covey/base/check.h"
 #include "covey/log/log.h"
 #include "covey/node/process.h"
-#include "covey/store/checkpoint.h"
 #include "covey/store/file_system.h"
 #include "covey/store/safetensors.h"
-#include "node/checkpoint_thread.h"
-#include "node/clock.h"
-#include "node/evaluator_thread.h"
-#include "node/learner_thread.h"
-#include "node/mailbox.h"
-#include "node/network_thread.h"
-#include "node/outbox.h"
-#include "node/publisher.h"
+#include "node/daemon_state.h"
 
 namespace covey::node {
 namespace {
@@ -32,23 +24,6 @@ constexpr Duration kStopWithin = std::chrono::milliseconds(4500);
 constexpr Duration kPssEvery = std::chrono::seconds(2);
 constexpr Duration kReportWithin = std::chrono::milliseconds(250);
 constexpr Duration kLookAround = std::chrono::milliseconds(50);
-
-enum class Ending { kSignal, kLeave, kFailure };
-
-CheckpointIdentity IdentityOf(const DaemonSettings& settings, const setup::Assembly& assembly) {
-  CheckpointIdentity identity;
-  identity.folder = settings.config.node.state_dir + "/checkpoints";
-  identity.model = assembly.links.session.model;
-  identity.model_summary = assembly.links.session.model_summary;
-  identity.created_by = settings.software;
-  identity.session = settings.identity.session;
-  return identity;
-}
-
-learner::Scoreboard MakeScoreboard(const setup::Assembly& assembly) {
-  return learner::Scoreboard(assembly.learner.model, assembly.data.train, assembly.data.validation,
-                             assembly.data.test);
-}
 
 // The process can't be stopped in order: a batch, a disk or a socket hangs. The last periodic
 // checkpoint stands.
@@ -60,121 +35,6 @@ learner::Scoreboard MakeScoreboard(const setup::Assembly& assembly) {
 }
 
 }  // namespace
-
-struct Daemon::State {
-  State(DaemonSettings given, setup::Assembly assembled)
-      : settings(std::move(given)),
-        assembly(std::move(assembled)),
-        mailbox(clock, assembly.learner.consensus.fifo),
-        publisher(clock, {settings.config, settings.software}, assembly.learner.model,
-                  assembly.data.train),
-        evaluator(clock, MakeScoreboard(assembly)),
-        checkpoints(clock, IdentityOf(settings, assembly), evaluator),
-        learner(assembly, {clock, mailbox, outbox, evaluator, checkpoints},
-                {.checkpoint_every = settings.config.train.checkpoint_every,
-                 .threads = settings.config.node.threads,
-                 .cpu_limit = settings.config.node.cpu_limit}) {}
-  // Threads call what other threads own, so they end before anything goes.
-  ~State() {
-    learner.Join();
-    evaluator.Join();
-    publisher.Join();
-    checkpoints.Stop();
-  }
-
-  Status Restore();
-  Status StartFromImport();
-  void OnStage(const Progress& changed);
-  void OnScore(const learner::Score& score);
-  Status Command(consensus::Command command, bool (*has_effect)(const Progress& progress));
-  std::optional<Ending> LookAround();
-  Status End(Ending ending);
-  Error KeepLastGood(Error error) const;
-  void Measure();
-
-  DaemonSettings settings;
-  setup::Assembly assembly;
-  Clock clock;
-  Mailbox mailbox;
-  Outbox outbox;
-  Publisher publisher;
-  EvaluatorThread evaluator;
-  CheckpointThread checkpoints;
-  LearnerThread learner;
-  std::unique_ptr<NetworkThread> network;
-  NetworkDriver* driver = nullptr;
-  Observer* observer = nullptr;
-  std::string restored_from;
-
-  std::mutex mutex;
-  Signals* signals = nullptr;  // of Run
-  bool leave = false;
-  std::optional<Time> done_since;
-  std::optional<Error> failure;
-  std::atomic<bool> leaving{false};
-  std::atomic<std::uint64_t> pss{0};
-  std::atomic<std::uint64_t> peak_pss{0};
-};
-
-Result<std::unique_ptr<Daemon>> Daemon::Open(DaemonSettings settings) {
-  auto assembly = setup::Assemble(settings.config, settings.identity);
-  if (!assembly) return tl::unexpected(assembly.error());
-  assembly->links.session.software = settings.software;
-  assembly->links.session.allowed = settings.allowed;
-  if (Status valid = learner::Validate(assembly->links); !valid) {
-    return tl::unexpected(valid.error());
-  }
-  auto state = std::make_unique<State>(std::move(settings), std::move(*assembly));
-  if (Status restored = state->Restore(); !restored) return tl::unexpected(restored.error());
-  return std::unique_ptr<Daemon>(new Daemon(std::move(state)));
-}
-
-Status Daemon::State::Restore() {
-  const CheckpointIdentity identity = IdentityOf(settings, assembly);
-  if (auto removed = store::RemoveTemporary(identity.folder); !removed) {
-    return tl::unexpected(removed.error());
-  }
-  auto loaded = store::Load(identity.folder, {identity.model, identity.model_summary,
-                                              assembly.links.session.vector_size});
-  if (!loaded) return tl::unexpected(loaded.error());
-  for (const store::Skipped& skipped : loaded->skipped) {
-    log::Warning(log::Category::kStore, "passed over a checkpoint: " + skipped.reason.Format(),
-                 {{"path", skipped.path}});
-  }
-  publisher.Restore();
-  if (!loaded->checkpoint) return StartFromImport();
-  store::Checkpoint& checkpoint = *loaded->checkpoint;
-  if (checkpoint.best && checkpoint.best->x.size() > 0) {
-    learner::Score best;
-    best.epoch = checkpoint.best->epoch;
-    best.batches = checkpoint.Counter("best.batches", 0);
-    best.validation = {checkpoint.best->loss, checkpoint.best->accuracy,
-                       assembly.data.validation.size()};
-    evaluator.Restore(best,
-                      std::make_shared<const tensor::FlatVector>(std::move(checkpoint.best->x)));
-  }
-  const std::uint64_t batches = checkpoint.batches;
-  if (Status restored = learner.Restore(ToSaved(checkpoint)); !restored) return restored;
-  checkpoints.Restored(loaded->path, batches);
-  restored_from = loaded->path;
-  log::Info(log::Category::kStore, "goes on from a checkpoint",
-            {{"path", loaded->path}, {"batches", batches}});
-  return {};
-}
-
-// A model that was imported stands in for the initial parameters.
-Status Daemon::State::StartFromImport() {
-  const std::string path = settings.config.node.state_dir + "/start.safetensors";
-  auto x = store::ReadParameters(path, settings.config.model);
-  if (!x && x.error().code == ErrorCode::kNoInput) return {};
-  if (!x) return tl::unexpected(std::move(x.error()));
-  learner::Saved saved = learner.Save();
-  saved.x = std::move(*x);
-  if (Status restored = learner.Restore(saved); !restored) return restored;
-  restored_from = path;
-  log::Info(log::Category::kStore, "starts from an imported model", {{"path", path}});
-  return {};
-}
 
 Daemon::Daemon(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Daemon::~Daemon() = default;
@@ -204,6 +64,11 @@ void Daemon::Start(NetworkDriver& network, Observer& observer) {
                          if (state.signals != nullptr) state.signals->Notify();
                        }},
                       state.settings.start_paused);
+  if (!state.intake_thread) return;
+  state.intake_thread->Start([&state](data::LiveShard::Snapshot snapshot) {
+    state.evaluator.Replace(snapshot.set, std::move(snapshot.validation));
+    state.mailbox.Replace({std::move(snapshot.set), std::move(snapshot.shard)});
+  });
 }
 
 void Daemon::State::OnStage(const Progress& changed) {
@@ -265,6 +130,13 @@ std::optional<Ending> Daemon::State::LookAround() {
     return Ending::kLeave;
   }
   return std::nullopt;
+}
+
+Status Daemon::State::MayPush() const {
+  if (leaving) return Fail(ErrorCode::kTemporary, "coveyd", "the node is leaving");
+  if (intake) return {};
+  return Fail(ErrorCode::kUsage, "coveyd", "this node takes no live data",
+              "write `live: {}` into the section data of its configuration, and restart it");
 }
 
 void Daemon::State::Measure() {
@@ -337,6 +209,7 @@ Status Daemon::State::End(Ending ending) {
   leaving = true;
   log::Info(log::Category::kNode, ending == Ending::kLeave ? "leaves" : "stops");
   auto deadline = Clock::Source::now() + kStopWithin;
+  if (intake_thread) intake_thread->Stop();
   learner.Stop();
   if (!learner.WaitEnded(deadline)) EndHung("training");
   network->Stop();
@@ -368,6 +241,17 @@ Status Daemon::State::End(Ending ending) {
   return written;
 }
 
+Result<Pushed> Daemon::Push(std::span<const float> values, const std::vector<std::string>& classes,
+                            std::span<const float> targets) {
+  if (Status open = state_->MayPush(); !open) return tl::unexpected(open.error());
+  return state_->intake->Push(values, classes, targets);
+}
+
+Result<Pushed> Daemon::PushTable(std::string_view text) {
+  if (Status open = state_->MayPush(); !open) return tl::unexpected(open.error());
+  return state_->intake->PushTable(text);
+}
+
 Result<Prediction> Daemon::Predict(std::span<const float> raw) {
   return state_->publisher.Predict(raw);
 }
@@ -384,6 +268,7 @@ Report Daemon::GetReport() {
   report.checkpoint = state.checkpoints.report();
   report.publish = state.publisher.report();
   report.fifo = state.mailbox.report();
+  if (state.intake) report.live = state.intake->report();
   report.outbox_dropped = state.outbox.dropped();
   report.endpoint = state.driver->endpoint();
   report.now = state.clock.Now();

@@ -51,6 +51,11 @@ void EvaluatorThread::Offer(learner::Snapshot snapshot) {
   changed_.notify_one();
 }
 
+void EvaluatorThread::Replace(data::Dataset train, data::Indices validation) {
+  const std::lock_guard lock(mutex_);
+  samples_ = Samples{std::move(train), std::move(validation)};
+}
+
 void EvaluatorThread::Finish(learner::Snapshot settled) {
   {
     const std::lock_guard lock(mutex_);
@@ -88,15 +93,18 @@ std::optional<EvaluatorThread::Best> EvaluatorThread::best() const {
 void EvaluatorThread::Run() {
   while (true) {
     std::optional<learner::Snapshot> next;
+    std::optional<Samples> samples;
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return stopping_ || !queue_.empty() || settled_; });
       if (stopping_) return;
+      samples = std::exchange(samples_, std::nullopt);
       if (!queue_.empty()) {
         next = std::move(queue_.front());
         queue_.pop_front();
       }
     }
+    if (samples) scoreboard_.Replace(std::move(samples->train), std::move(samples->validation));
     if (next) {
       Evaluate(*next);
       continue;

@@ -43,6 +43,9 @@ class EvaluatorThread {
   // Thread: any. Never blocks.
   void Offer(learner::Snapshot snapshot);
 
+  // Judges by other samples from the next evaluation on. Thread: any.
+  void Replace(data::Dataset train, data::Indices validation);
+
   // Asks for the final scores, after everything that waits. Then Wait; empty when it is not done by
   // `deadline`.
   void Finish(learner::Snapshot settled);
@@ -78,6 +81,11 @@ class EvaluatorThread {
   std::condition_variable changed_;
   std::deque<learner::Snapshot> queue_;
   std::optional<learner::Snapshot> settled_;
+  struct Samples {
+    data::Dataset train;
+    data::Indices validation;
+  };
+  std::optional<Samples> samples_;  // that take the place of those before
   bool stopping_ = false;
   EvaluationReport report_;
   std::optional<Best> best_;

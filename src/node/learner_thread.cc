@@ -52,6 +52,7 @@ LearnerThread::LearnerThread(const setup::Assembly& assembly, Neighbours neighbo
                              const Options& options)
     : neighbours_(neighbours),
       checkpoint_every_(options.checkpoint_every),
+      start_at_(options.start_at),
       workers_(ThreadsOf(options.threads)),
       duty_(options.cpu_limit),
       learner_(WithTasks(assembly.learner, workers_), assembly.data.train, assembly.data.shard,
@@ -121,10 +122,15 @@ void LearnerThread::Run(bool paused) {
   const Clock& clock = neighbours_.clock;
   checkpoint_due_ = clock.Now() + checkpoint_every_;
   saved_rounds_ = learner_.core().counters().rounds;
-  if (paused) learner_.Handle(clock.Now(), consensus::Commanded{consensus::Command::kPause});
+  paused_ = paused;
+  waits_ = learner_.shard_size() < start_at_;
+  if (paused_ || waits_) {
+    learner_.Handle(clock.Now(), consensus::Commanded{consensus::Command::kPause});
+  }
   next_ = learner_.Start(clock.Now());
   Report();
   while (!stopping_ && !failed_) {
+    TakeData();
     if (next_.kind == learner::Next::Kind::kTrain) {
       TrainPhase();
     } else {
@@ -134,6 +140,27 @@ void LearnerThread::Run(bool paused) {
     SaveWhenDue();
     Report();
   }
+}
+
+void LearnerThread::TakeData() {
+  std::optional<Mailbox::Data> data = neighbours_.mailbox.TakeData();
+  if (!data) return;
+  learner_.Replace(std::move(data->set), std::move(data->shard));
+  if (!waits_ || learner_.shard_size() < start_at_) return;
+  waits_ = false;
+  if (paused_) return;
+  const bool phase_runs = next_.kind == learner::Next::Kind::kTrain;
+  const learner::Next next =
+      learner_.Handle(neighbours_.clock.Now(), consensus::Commanded{consensus::Command::kResume});
+  if (!phase_runs) next_ = next;
+}
+
+// Notes a pause or its end. Returns: whether the core must not hear of it, for it waits for data.
+bool LearnerThread::Holds(const consensus::Commanded& commanded) {
+  if (commanded.command == consensus::Command::kPause) paused_ = true;
+  if (commanded.command != consensus::Command::kResume) return false;
+  paused_ = false;
+  return waits_;
 }
 
 void LearnerThread::TrainPhase() {
@@ -221,6 +248,7 @@ void LearnerThread::HandleNotices(bool training) {
     if (commanded != nullptr) {
       if (commanded->command != consensus::Command::kResume) interrupted_ = true;
       if (commanded->command == consensus::Command::kStop) stopping_ = true;
+      if (Holds(*commanded)) continue;
     }
     const bool phase_runs = training || next_.kind == learner::Next::Kind::kTrain;
     const learner::Next next = learner_.Handle(neighbours_.clock.Now(), event);
@@ -252,10 +280,12 @@ void LearnerThread::Report() {
   {
     const std::lock_guard lock(mutex_);
     const Stage stage = stopping_ ? Stage::kLeaving : ToStage(learner_.core().state());
-    const bool paused = learner_.core().paused();
-    const bool same = stage == progress_.stage && paused == progress_.paused;
+    const bool paused = waits_ ? paused_ : learner_.core().paused();
+    const bool same =
+        stage == progress_.stage && paused == progress_.paused && waits_ == progress_.waits;
     progress_.stage = stage;
     progress_.paused = paused;
+    progress_.waits = waits_;
     progress_.core = learner_.core().counters();
     progress_.epochs = learner_.epochs();
     progress_.samples = learner_.samples();

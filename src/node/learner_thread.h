@@ -44,7 +44,8 @@ class LearnerThread final : private learner::Host {
     // Of a training step; unset: as many as processors. With more than one the faster of one and
     // all is kept (gradient/pace.h).
     std::optional<std::uint32_t> threads;
-    double cpu_limit = 1;  // of one processor (node/duty_cycle.h)
+    double cpu_limit = 1;        // of one processor (node/duty_cycle.h)
+    std::uint64_t start_at = 0;  // samples that training waits for
   };
 
   LearnerThread(const setup::Assembly& assembly, Neighbours neighbours, const Options& options);
@@ -85,12 +86,15 @@ class LearnerThread final : private learner::Host {
   bool TrainOne();
   bool Rest();
   void HandleNotices(bool training);
+  void TakeData();
+  bool Holds(const consensus::Commanded& commanded);
   bool Unsaved() const;  // x moved since the last checkpoint
   void SaveWhenDue();
   void Report();
 
   const Neighbours neighbours_;
   const Duration checkpoint_every_;
+  const std::uint64_t start_at_;
   gradient::Workers workers_;
   gradient::Pace pace_;
   DutyCycle duty_;
@@ -101,6 +105,8 @@ class LearnerThread final : private learner::Host {
   // Of the thread.
   learner::Next next_;
   Duration since_yield_{};
+  bool waits_ = false;        // for samples; the core is paused
+  bool paused_ = false;       // by command
   bool interrupted_ = false;  // the phase that runs ends after this batch
   bool stopping_ = false;
   bool failed_ = false;

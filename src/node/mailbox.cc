@@ -34,6 +34,19 @@ std::vector<consensus::Event> Mailbox::TakeNotices() {
   return std::exchange(notices_, {});
 }
 
+void Mailbox::Replace(Data data) {
+  {
+    const std::lock_guard lock(mutex_);
+    data_ = std::move(data);
+  }
+  changed_.notify_one();
+}
+
+std::optional<Mailbox::Data> Mailbox::TakeData() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(data_, std::nullopt);
+}
+
 bool Mailbox::HasMail() const {
   const std::lock_guard lock(mutex_);
   return !fifo_.empty();
@@ -41,7 +54,7 @@ bool Mailbox::HasMail() const {
 
 void Mailbox::Wait(Time until) {
   std::unique_lock lock(mutex_);
-  const auto ready = [this] { return !notices_.empty() || !fifo_.empty(); };
+  const auto ready = [this] { return !notices_.empty() || !fifo_.empty() || data_; };
   if (until == kNever) {
     changed_.wait(lock, ready);
   } else {

@@ -1,4 +1,4 @@
-// Everything on its way to the learner thread: the FIFO, and notices for the core.
+// Everything on its way to the learner thread: the FIFO, notices for the core, and new data.
 #pragma once
 
 #include <atomic>
@@ -9,6 +9,8 @@
 
 #include "covey/consensus/fifo.h"
 #include "covey/consensus/node.h"
+#include "covey/data/dataset.h"
+#include "covey/data/partition.h"
 #include "covey/node/report.h"
 #include "node/clock.h"
 
@@ -31,7 +33,15 @@ class Mailbox {
   std::vector<consensus::Event> TakeNotices();
   bool HasMail() const;
 
-  // Returns when there is a notice or a message, or at `until`.
+  // Data that take the place of all before; what was not taken yet is forgotten.
+  struct Data {
+    data::Dataset set;
+    data::Indices shard;
+  };
+  void Replace(Data data);
+  std::optional<Data> TakeData();
+
+  // Returns when there is a notice, a message or data, or at `until`.
   void Wait(Time until);
   // The same, whatever is in the FIFO.
   void WaitForNotice(Time until);
@@ -45,6 +55,7 @@ class Mailbox {
   consensus::Fifo fifo_;
   std::vector<consensus::Event> notices_;
   std::atomic<bool> has_notices_{false};
+  std::optional<Data> data_;
 };
 
 }  // namespace covey::node

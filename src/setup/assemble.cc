@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "covey/base/sha256.h"
+#include "setup/live.h"
 
 namespace covey::setup {
 namespace {
@@ -189,10 +190,12 @@ Result<Division> Divide(const config::DataSettings& settings, const data::Datase
 Result<NodeData> OpenData(const config::NodeConfig& config, OpenSets& sets) {
   const config::DataSettings& settings = config.data;
   NodeData data;
-  Result<data::Dataset> train = OpenSet(config, settings.train, sets);
+  const bool has_train = settings.has_train() || !settings.live;
+  Result<data::Dataset> train =
+      has_train ? OpenSet(config, settings.train, sets) : NoSamplesYet(config);
   if (!train) return tl::unexpected(train.error());
   data.train = std::move(*train);
-  Result<Division> division = Divide(settings, data.train);
+  Result<Division> division = has_train ? Divide(settings, data.train) : Division();
   if (!division) return tl::unexpected(division.error());
   data.shard = std::move(division->shard);
   data.validation = std::move(division->validation);
@@ -356,8 +359,10 @@ Result<Assembly> Assemble(const config::NodeConfig& config, const Identity& iden
 
 Result<Assembly> AssembleWith(const config::NodeConfig& config, const Identity& identity,
                               NodeData data) {
-  const std::size_t shard = data.shard.size();
-  if (config.data.batch > shard) {
+  const bool live = config.data.live.has_value();
+  const std::size_t shard =
+      live ? static_cast<std::size_t>(config.data.live->start_at) : data.shard.size();
+  if (!live && config.data.batch > shard) {
     return Fail(ErrorCode::kData, "data.batch",
                 "got " + std::to_string(config.data.batch) + ", wanted at most the " +
                     std::to_string(shard) + " samples of this node's shard",
@@ -369,9 +374,11 @@ Result<Assembly> AssembleWith(const config::NodeConfig& config, const Identity& 
   assembly.batches_per_epoch = (shard + batch - 1) / batch;
   assembly.learner = LearnerSettings(config, identity, assembly.batches_per_epoch);
   assembly.learner.batch = batch;
+  assembly.learner.grows = live;
+  if (live) assembly.live = LiveFormOf(config, assembly.data.train);
   assembly.links = LinkSettings(config, identity, assembly.data.train);
   if (config.train.until.kind == config::Until::Kind::kAccuracy) {
-    if (assembly.data.validation.empty()) {
+    if (assembly.data.validation.empty() && !live) {
       return Fail(ErrorCode::kData, "train.until", "'accuracy' needs a validation set",
                   "set data.validation");
     }

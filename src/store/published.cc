@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <nlohmann/json.hpp>
@@ -181,15 +182,28 @@ Result<std::optional<Manifest>> ReadManifest(const std::string& folder) {
   return tl::unexpected(std::move(manifest.error()));
 }
 
+namespace {
+
+// The greatest version that was ever given: after Rollback it is that of the previous model.
+// A damaged manifest is replaced like an old one.
+std::uint64_t LastVersion(const std::string& folder) {
+  std::uint64_t version = 0;
+  for (const char* const name : {kManifest, "previous.json"}) {
+    const auto manifest = ParseManifest(folder + "/" + name);
+    if (manifest) version = std::max(version, manifest->facts.version);
+  }
+  return version;
+}
+
+}  // namespace
+
 Result<Manifest> Publish(const std::string& folder, Model model, FileSystem& files) {
   if (!Exists(folder)) {
     if (Status made = MakeFolder(folder); !made) return tl::unexpected(std::move(made.error()));
     // Robots' own programs read the model under other users.
     ::chmod(folder.c_str(), 0755);
   }
-  const auto last = ReadManifest(folder);
-  // A damaged manifest is replaced like an old one.
-  model.facts.version = last && *last ? (*last)->facts.version + 1 : 1;
+  model.facts.version = LastVersion(folder) + 1;
   Manifest manifest;
   manifest.facts = model.facts;
   manifest.summary = nn::Summary(model.spec);

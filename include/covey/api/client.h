@@ -35,6 +35,10 @@ class Client {
   // What the published model answers, sample by sample.
   // Errors: as GetStatus; kUsage when the question is larger than a request may be (split it).
   Result<Predictions> Predict(const Question& question);
+  // Samples for a node with data.live; returns when they are on its disk.
+  // Errors: as GetStatus; kUsage when the node takes none, or they are more than a request holds;
+  // kData when the lists don't fit one another or the table's columns are not the node's.
+  Result<Pushed> Push(const Samples& samples);
   // From now on the daemon sends events.
   Result<void> Subscribe();
 

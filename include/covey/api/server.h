@@ -27,6 +27,7 @@ class Handler {
   virtual NodeStatus GetStatus() = 0;
   virtual covey::Result<void> Do(Command command) = 0;
   virtual covey::Result<Predictions> Predict(const Question& question) = 0;
+  virtual covey::Result<Pushed> Push(const Samples& samples) = 0;
 };
 
 class Server {

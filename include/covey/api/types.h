@@ -96,6 +96,20 @@ struct CheckpointInfo {
   std::uint64_t failures = 0;
 };
 
+// Samples that arrive while the node runs. Counters of samples: this life.
+struct LiveStatus {
+  std::uint64_t to_train = 0;   // samples that are kept
+  std::uint64_t set_aside = 0;  // of them to judge by
+  std::uint64_t start_at = 0;   // to train on before training begins
+  bool waiting = false;         // training waits for them
+  std::uint64_t accepted = 0;
+  std::uint64_t rejected = 0;
+  std::uint64_t quarantined = 0;                               // files
+  std::string last_rejected;                                   // why
+  std::optional<double> age_seconds;                           // of the newest sample
+  std::vector<std::pair<std::string, std::uint64_t>> classes;  // kept samples of each
+};
+
 // Times are of the daemon's machine. Counters cover this life of the process unless they say
 // otherwise.
 struct NodeStatus {
@@ -138,6 +152,7 @@ struct NodeStatus {
   std::uint64_t pss_bytes = 0;
   std::uint64_t peak_pss_bytes = 0;  // of the samples taken so far
   CheckpointInfo checkpoint;
+  std::optional<LiveStatus> live;  // with data.live
 };
 
 // Samples to be answered by the published model.
@@ -145,6 +160,23 @@ struct NodeStatus {
 struct Question {
   std::vector<float> values;
   std::uint32_t top = 5;  // classes of each answer; 0: all
+};
+
+// Samples to learn from: either numbers with classes or targets, or lines of a table.
+// Shapes: values [samples][features], raw; classes [samples], names or numbers; targets
+// [samples][outputs].
+struct Samples {
+  std::vector<float> values;
+  std::vector<std::string> classes;
+  std::vector<float> targets;
+  std::string table;  // its first line may be a header
+};
+
+// What became of them. Accepted samples are on the disk.
+struct Pushed {
+  std::uint64_t accepted = 0;
+  std::uint64_t rejected = 0;
+  std::string reason;  // of the first that was rejected
 };
 
 struct RankedClass {

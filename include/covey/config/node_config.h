@@ -19,6 +19,7 @@
 #include "covey/config/fault_settings.h"
 #include "covey/consensus/settings.h"
 #include "covey/data/dataset.h"
+#include "covey/data/live.h"
 #include "covey/data/partition.h"
 #include "covey/nn/model.h"
 #include "covey/optim/optimizer.h"
@@ -77,7 +78,8 @@ struct SecuritySettings {
 // `normalize` and `classes` of `train` hold for `test` too: loading copies the first, and takes the
 // second from the model's last layer.
 struct DataSettings {
-  data::Source train;  // IDX files, plain or gzipped
+  data::Source train;  // no file at all: only with `live`
+  std::optional<data::LiveSettings> live;
   std::optional<data::Source> test;
   data::HoldOut hold_out;        // a test set out of `train`
   data::LabelNames labels;       // names of the classes in their order; empty: as the files say
@@ -88,7 +90,11 @@ struct DataSettings {
   double validation_share = 0;
   std::uint32_t batch = 32;           // samples in a mini-batch; 0, written `all`: the whole shard
   data::PartitionSettings partition;  // of the training samples that remain
-  std::string cache;                  // where gzipped files are unpacked; empty: FillPaths
+
+  bool has_train() const {
+    return !train.csv.empty() || !train.folder.empty() || !train.images.empty();
+  }
+  std::string cache;  // where gzipped files are unpacked; empty: FillPaths
 };
 
 // When training ends.

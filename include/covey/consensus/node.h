@@ -157,6 +157,9 @@ class Node {
   // Goes on from a checkpoint; before Started.
   void Restore(std::uint64_t batches, std::uint64_t rounds);
 
+  // The shard has grown: what Settings::samples says from now on.
+  void SetSamples(std::uint64_t samples) { settings_.samples = samples; }
+
   State state() const { return state_; }
   bool paused() const { return paused_; }
   const Counters& counters() const { return counters_; }

@@ -12,6 +12,7 @@ class DaemonQuestions final : public HttpHandler {
   explicit DaemonQuestions(node::Daemon& daemon) : daemon_(daemon) {}
 
   Result<api::Predictions> Predict(const api::Question& question) override;
+  Result<api::Pushed> Push(const api::Samples& samples) override;
   api::State GetState() override;
 
  private:

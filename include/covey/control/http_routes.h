@@ -13,6 +13,7 @@ class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
   virtual Result<api::Predictions> Predict(const api::Question& question) = 0;
+  virtual Result<api::Pushed> Push(const api::Samples& samples) = 0;
   virtual api::State GetState() = 0;
 };
 

@@ -46,6 +46,7 @@ class LocalApi final : public node::Observer, private api::Handler {
   api::NodeStatus GetStatus() override;
   Result<void> Do(api::Command command) override;
   Result<api::Predictions> Predict(const api::Question& question) override;
+  Result<api::Pushed> Push(const api::Samples& samples) override;
 
   api::Server server_;
   const Identity identity_;

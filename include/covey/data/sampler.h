@@ -42,7 +42,7 @@ class Sampler {
     std::uint32_t node = 0;
   };
 
-  // Requires: shard not empty, batch > 0.
+  // Requires: batch > 0. An empty shard has no Next.
   Sampler(Indices shard, Settings settings);
 
   // Returns: the next 1 .. batch indices, valid until the next call of a non-const method.

@@ -34,6 +34,7 @@ struct Settings {
   optim::Settings optimizer;
   float average = 0;       // decay of the published moving average of x, [0, 1); 0: x itself
   std::size_t batch = 32;  // samples; of the shard's size: all of it at once
+  bool grows = false;      // the shard is replaced as data arrive, and may be empty at first
   tensor::Tasks* tasks = nullptr;  // of a training step; outlives the learner; null: one thread
 };
 
@@ -88,7 +89,7 @@ struct Next {
 // Determinism: same settings, data and sequence of calls: same bits of x.
 class Learner {
  public:
-  // Requires: valid settings (nn::Validate, optim::Validate), a shard that is not empty.
+  // Requires: valid settings (nn::Validate, optim::Validate), a shard that is not empty or grows.
   Learner(const Settings& settings, data::Dataset train, data::Indices shard, Host& host);
 
   // Errors: kData when it does not fit this model, optimizer or shard. Before Start.
@@ -107,7 +108,12 @@ class Learner {
     return settings_.consensus.drain == consensus::DrainAt::kBatch;
   }
 
-  // One mini-batch of the training phase. A loss that is not finite leaves x unchanged.
+  // From the next batch on trains on other samples, of the same shape; a pass over them begins.
+  // Requires: settings.grows; no batch runs.
+  void Replace(data::Dataset train, data::Indices shard);
+  std::size_t shard_size() const { return sampler_.size(); }
+
+  // One mini-batch, of a shard that is not empty. A loss that is not finite leaves x unchanged.
   gradient::StepResult TrainBatch();
   // After a batch whose loss was not finite. Returns: kSoftware, with the step and the layer.
   Error NotFinite() const;
@@ -120,7 +126,8 @@ class Learner {
 
   tensor::ConstVectorView x() const { return x_.view(); }  // all that is exchanged
   const consensus::Node& core() const { return core_; }
-  double epochs() const { return sampler_.epochs(); }
+  // Passes over the shard; over one that grows: over what it was at the time.
+  double epochs() const { return sampler_.epochs() - skipped_; }
   std::uint64_t samples() const { return samples_; }  // trained in this life
 
  private:
@@ -141,6 +148,7 @@ class Learner {
   tensor::FlatVector y_;        // the published average; empty without
   std::uint64_t averaged_ = 0;  // rounds in it
   data::Sampler sampler_;
+  double skipped_ = 0;  // epochs of the sampler that were cut short by Replace
   gradient::Trainer trainer_;
   consensus::Node core_;
   std::map<PeerKey, tensor::EncodingSet> takes_;  // of the peers that are up

@@ -65,6 +65,10 @@ class Scoreboard {
 
   Score Evaluate(const Snapshot& snapshot, gradient::Evaluator* lent = nullptr);
 
+  // From now on scores on other samples; the best model so far is scored on them anew, with the
+  // next evaluation. The test set stays.
+  void Replace(data::Dataset train, data::Indices validation);
+
   // Scores the settled model as well, then measures best and last on the test set.
   FinalScores Finish(const Snapshot& settled, gradient::Evaluator* lent = nullptr);
 
@@ -89,6 +93,7 @@ class Scoreboard {
   Score latest_;
   std::optional<Score> best_;
   std::shared_ptr<const tensor::FlatVector> best_x_;
+  bool stale_ = false;  // best_ was scored on other samples
   bool keeps_lowest_ = false;
   std::optional<Score> lowest_;
   std::shared_ptr<const tensor::FlatVector> lowest_x_;

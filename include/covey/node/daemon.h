@@ -9,7 +9,8 @@
 //
 // Life: Open -> Start -> Run -> (asked to leave, signal, linger over, or failure) -> stopped.
 // Files: everything in `state_dir`, locked for the life of the object: checkpoints/, model/ (the
-// best model as files for others: store/published.h), start.safetensors (read when there is no
+// best model as files for others: store/published.h), live.journal (samples that were accepted:
+// node/intake.h), start.safetensors (read when there is no
 // checkpoint yet: what `covey model import` left).
 #pragma once
 
@@ -19,6 +20,8 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "covey/base/result.h"
 #include "covey/config/node_config.h"
@@ -76,6 +79,15 @@ class Daemon {
   // Errors: kTemporary before there is a model; kData when a number can't be used.
   // Cost: one forward pass on the caller's thread; callers wait for one another.
   Result<Prediction> Predict(std::span<const float> raw);
+  // Takes samples into a live shard; returns when they are on the disk. Shapes: values
+  // [samples][features], raw; classes [samples], names or numbers, or targets [samples][outputs].
+  // Errors: kUsage without data.live; kTemporary when the node is leaving; kData when the lists
+  //   don't fit one another; kIo: the disk failed, and nothing was taken.
+  Result<Pushed> Push(std::span<const float> values, const std::vector<std::string>& classes,
+                      std::span<const float> targets);
+  // The same for lines of a table, of which the first may be a header.
+  Result<Pushed> PushTable(std::string_view text);
+
   // Of the model that answers.
   const nn::ModelSpec& model() const;
   const data::LabelNames& labels() const;

@@ -24,6 +24,7 @@ std::string_view Name(Stage stage);  // "training"
 struct Progress {
   Stage stage = Stage::kStarting;
   bool paused = false;
+  bool waits = false;  // for enough samples to train on
   consensus::Counters core;
   double epochs = 0;
   std::uint64_t samples = 0;        // trained in this life
@@ -57,6 +58,27 @@ struct PublishReport {
   std::uint64_t withheld = 0;  // by the quality gate
 };
 
+// Of data that arrive while the node runs.
+struct LiveReport {
+  std::uint64_t to_train = 0;   // samples that are kept
+  std::uint64_t set_aside = 0;  // to judge by
+  std::uint64_t start_at = 0;   // to train on before training begins
+  std::uint64_t accepted = 0;   // in this life
+  std::uint64_t rejected = 0;
+  std::uint64_t quarantined = 0;  // files
+  std::string last_rejected;      // why; empty: none yet
+  std::optional<Duration> age;    // of the newest sample of this life
+  // Kept samples of each class; empty with targets.
+  std::vector<std::uint64_t> classes;
+};
+
+// What became of samples that were pushed.
+struct Pushed {
+  std::uint64_t accepted = 0;  // on the disk
+  std::uint64_t rejected = 0;
+  std::string reason;  // of the first that was rejected
+};
+
 // What the published model answers.
 // Shapes: outputs [samples][outputs of the model]: probabilities, or values of a regression.
 struct Prediction {
@@ -88,6 +110,7 @@ struct Report {
   PublishReport publish;
   NetworkReport network;
   FifoReport fifo;
+  std::optional<LiveReport> live;    // with data.live
   std::uint64_t outbox_dropped = 0;  // own WEIGHTS that the network thread had no time for
   std::string endpoint;
   std::uint64_t pss_bytes = 0;

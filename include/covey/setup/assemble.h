@@ -12,6 +12,7 @@
 #include "covey/base/result.h"
 #include "covey/config/node_config.h"
 #include "covey/data/dataset.h"
+#include "covey/data/live.h"
 #include "covey/data/partition.h"
 #include "covey/learner/learner.h"
 #include "covey/learner/links.h"
@@ -39,6 +40,8 @@ struct Assembly {
   NodeData data;
   std::uint64_t batches_per_epoch = 0;
   double until_accuracy = 0;  // on the validation set; 0: not a criterion
+  // With data.live: what its samples look like. The shard may be empty then.
+  std::optional<data::LiveForm> live;
 };
 
 // Data sets that are open already, for hosts of many nodes: each file is opened once.

@@ -40,8 +40,9 @@ std::string ManifestText(const Model& model, const Manifest& manifest);
 // Errors: kData when it can't be read as one; kIo, kNoPermission.
 Result<std::optional<Manifest>> ReadManifest(const std::string& folder);
 
-// Writes model.facts.version = the last one's + 1 into the folder, which is made when missing (mode
-// 0755); what was there becomes previous.*.
+// Writes model.facts.version = the greatest so far + 1 into the folder, which is made when missing
+// (mode 0755); what was there becomes previous.*. A version means one model for ever, also across
+// Rollback.
 // Returns: the manifest that was written.
 // Errors: as EncodeModelOnnx and WriteAtomically.
 // Cost: both files are written and synchronised to disk.

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -19,97 +18,15 @@
 #include "api/messages.h"
 #include "covey/api/client.h"
 #include "covey/api/version.h"
+#include "unit/api/fake_daemon.h"
 
 namespace covey::api {
 namespace {
 
 using namespace std::chrono_literals;
 
-class FakeDaemon : public Handler {
- public:
-  NodeStatus GetStatus() override {
-    NodeStatus status;
-    status.name = "fake";
-    status.paused = paused_;
-    status.endpoints.resize(endpoints);
-    for (std::string& endpoint : status.endpoints) endpoint.assign(200, 'x');
-    return status;
-  }
-  Result<void> Do(Command command) override {
-    if (command == Command::kLeave) return Fail(ErrorCode::kTemporary, "fake", "not now");
-    paused_ = command == Command::kPause;
-    return {};
-  }
-  // Answers by the sum of the numbers, as often as there are numbers.
-  Result<Predictions> Predict(const Question& question) override {
-    if (question.values.empty()) return Fail(ErrorCode::kData, "fake", "nothing to answer");
-    Predictions predictions;
-    predictions.version = 7;
-    const float sum = std::accumulate(question.values.begin(), question.values.end(), 0.0f);
-    for (std::size_t i = 0; i < question.values.size() && i < 40'000; ++i) {
-      Answer answer;
-      answer.classes.assign(question.top, RankedClass{1, "label", sum});
-      predictions.answers.push_back(answer);
-    }
-    return predictions;
-  }
-  std::atomic<std::size_t> endpoints{0};
-
- private:
-  std::atomic<bool> paused_{false};
-};
-
-class ApiServer : public ::testing::Test {
- protected:
-  void SetUp() override {
-    char folder[] = "/tmp/covey-api-XXXXXX";
-    ASSERT_NE(::mkdtemp(folder), nullptr);
-    folder_ = folder;
-    path_ = folder_ + "/s/api.sock";
-  }
-  void TearDown() override {
-    Stop();
-    for (const char* name : {"/s/api.sock", "/s/api.sock.lock"}) ::unlink((folder_ + name).c_str());
-    ::rmdir((folder_ + "/s").c_str());
-    ::rmdir(folder_.c_str());
-  }
-
-  void Serve() {
-    auto server = Server::Open(path_);
-    ASSERT_TRUE(server.has_value()) << server.error().Format();
-    server_.emplace(std::move(*server));
-    thread_ = std::thread([this] {
-      while (!stop_) server_->Poll(daemon_, 10s);
-    });
-  }
-  void Stop() {
-    EndThread();
-    server_.reset();
-  }
-  void EndThread() {
-    if (!thread_.joinable()) return;
-    stop_ = true;
-    server_->Wake();
-    thread_.join();
-    stop_ = false;
-  }
-  Client Connected() {
-    auto client = Client::Connect(path_, 20s);
-    EXPECT_TRUE(client.has_value()) << client.error().Format();
-    return std::move(*client);
-  }
-  static int Mode(const std::string& path) {
-    struct stat info {};
-    return ::stat(path.c_str(), &info) == 0 ? static_cast<int>(info.st_mode & 0777) : -1;
-  }
-
-  std::string folder_;
-  std::string path_;
-  FakeDaemon daemon_;
-  std::optional<Server> server_;
-  std::thread thread_;
-  std::atomic<bool> stop_{false};
-};
+using test::ApiServer;
+using test::FakeDaemon;
 
 TEST_F(ApiServer, AnswersStatusAndCommands) {
   Serve();
@@ -363,35 +280,6 @@ TEST(ApiVersion, NamesEverythingThatMatters) {
   for (const char* part : {"(git ", "protocol ", "linux/", "kernels ", "zmq 4.3.", "protobuf 3."}) {
     EXPECT_NE(line.find(part), std::string::npos) << line;
   }
-}
-
-TEST_F(ApiServer, AnswersQuestionsToTheModel) {
-  Serve();
-  auto client = Client::Connect(path_);
-  ASSERT_TRUE(client.has_value());
-  Question question{{1, 2.5f}, 2};
-  const auto predictions = client->Predict(question);
-  ASSERT_TRUE(predictions.has_value()) << predictions.error().Format();
-  EXPECT_EQ(predictions->version, 7u);
-  ASSERT_EQ(predictions->answers.size(), 2u);
-  EXPECT_EQ(predictions->answers[0].classes,
-            (std::vector<RankedClass>(2, RankedClass{1, "label", 3.5f})));
-  EXPECT_EQ(client->Predict({}).error().code, ErrorCode::kData);
-  // The connection is good for more.
-  EXPECT_TRUE(client->GetStatus().has_value());
-}
-
-TEST_F(ApiServer, QuestionsAndAnswersThatAreTooLargeAreRefusedByName) {
-  Serve();
-  auto client = Client::Connect(path_);
-  Question question{std::vector<float>((kMaxRequest - 64) / sizeof(float)), 0};
-  EXPECT_TRUE(client->Predict(question).has_value());
-  question.values.push_back(0);
-  EXPECT_EQ(client->Predict(question).error().code, ErrorCode::kUsage);
-  question = {std::vector<float>(40'000), 3};
-  const auto large = client->Predict(question);
-  ASSERT_FALSE(large.has_value());
-  EXPECT_NE(large.error().what.find("does not fit"), std::string::npos);
 }
 
 }  // namespace

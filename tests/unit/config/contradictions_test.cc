@@ -44,6 +44,27 @@ TEST(Plaintext, IsRefusedBeyondLoopback) {
       HasSubstr("n.yaml:7:16: error: network.seeds[0].address: 'robot2.local:7420' is beyond"));
 }
 
+TEST(LiveData, GoWithoutFilesAndNotWithAllKeys) {
+  const std::string model = "model: {input: [4], layers: [{dense: {units: 2}}]}\n";
+  EXPECT_EQ(Errors(model + "data: {live: {}}\n"), "loaded");
+  EXPECT_EQ(Errors(model + "data: {live: {keep: newest}, train: {images: i, labels: l}}\n"),
+            "loaded");
+  EXPECT_THAT(Errors(model + "data: {live: {}, train: {images: i}}\n"), HasSubstr("labels"));
+  EXPECT_THAT(Errors(model + "data: {normalize: none}\n"), HasSubstr("data.train"));
+  EXPECT_THAT(Errors(model + "data: {live: {}, batch: all}\n"), HasSubstr("no whole"));
+  EXPECT_THAT(Errors(model + "data: {live: {}, validation: {last: 5}}\n"), HasSubstr("no last"));
+  EXPECT_THAT(Errors(model + "data: {live: {}, normalize: standard}\n"), HasSubstr("fitted"));
+  EXPECT_THAT(Errors(model + "data: {live: {}, hold_out: {last: 5}}\n"), HasSubstr("taken out"));
+  EXPECT_THAT(Errors(model + "data: {live: {start_at: 11, max_samples: 10}}\n"),
+              HasSubstr("max_samples keeps"));
+  EXPECT_EQ(Errors(model + "data: {live: {start_at: 10, max_samples: 10}}\n"), "loaded");
+  EXPECT_THAT(Errors(model + "data: {live: {}}\ntrain: {until: {epochs: 3}}\n"),
+              HasSubstr("no passes"));
+  EXPECT_THAT(ExperimentErrors("experiment: {nodes: 2}\n" + model +
+                               "data: {live: {}, train: {images: i, labels: l}}\n"),
+              HasSubstr("data that are there"));
+}
+
 TEST(Plaintext, IsAllowedOnLoopbackOrExpressly) {
   EXPECT_EQ(Errors(SmallNode("security: {mode: none}\n")), "loaded");
   EXPECT_EQ(Errors(SmallNode("security: {mode: none}\nnetwork: {listen: '[::1]:0'}\n")), "loaded");

@@ -26,12 +26,20 @@ class EchoHandler final : public control::HttpHandler {
     }
     return predictions;
   }
+  // Takes all but samples that begin with 0.
+  Result<api::Pushed> Push(const api::Samples& samples) override {
+    if (fails) return Fail(*fails, "echo", "was told to");
+    pushed = samples;
+    if (samples.values[0] == 0) return api::Pushed{0, 1, "is 0"};
+    return api::Pushed{1, 0, ""};
+  }
   api::State GetState() override { return state; }
 
   std::optional<ErrorCode> fails;
   api::State state = api::State::kTraining;
   std::uint32_t top = 0;
   int asked = 0;
+  api::Samples pushed;
 };
 
 }  // namespace covey::test

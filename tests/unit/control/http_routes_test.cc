@@ -41,6 +41,44 @@ TEST(HttpRoutes, BodiesThatAreNoQuestionAreRefused) {
   EXPECT_EQ(handler.asked, 0);
 }
 
+HttpResponse PushTo(EchoHandler& handler, const std::string& body) {
+  HttpRequest request = Post(body);
+  request.target = "/v1/push";
+  return Route(request, handler);
+}
+
+TEST(HttpRoutes, SamplesArePushed) {
+  EchoHandler handler;
+  HttpResponse got = PushTo(handler, R"({"samples": [[1, 2], [3, 4]], "classes": ["a", 2]})");
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(nlohmann::json::parse(got.body)["accepted"], 1);
+  EXPECT_EQ(handler.pushed.values, (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(handler.pushed.classes, (std::vector<std::string>{"a", "2"}));
+  got = PushTo(handler, R"({"samples": [[0]], "targets": [[7]]})");
+  EXPECT_EQ(nlohmann::json::parse(got.body)["reason"], "is 0");
+  EXPECT_EQ(handler.pushed.targets, (std::vector<float>{7}));
+  handler.fails = ErrorCode::kUsage;
+  EXPECT_EQ(PushTo(handler, R"({"samples": [[1]]})").status, 422);
+}
+
+TEST(HttpRoutes, BodiesThatAreNoSamplesAreRefused) {
+  EchoHandler handler;
+  for (const char* body :
+       {"", "[]", "{}", R"({"samples": 1})", R"({"samples": []})", R"({"samples": [1]})",
+        R"({"samples": [["1"]]})", R"({"samples": [[1]], "classes": [-1]})",
+        R"({"samples": [[1]], "classes": [[1]]})", R"({"samples": [[1]], "labels": ["a"]})",
+        R"({"samples": [[1]], "targets": [null]})"}) {
+    EXPECT_EQ(PushTo(handler, body).status, 400) << body;
+  }
+  EXPECT_TRUE(handler.pushed.values.empty());
+  HttpRequest request = Post(R"({"samples": [[1]]})");
+  request.target = "/v1/push";
+  request.content_type = "text/plain";
+  EXPECT_EQ(Route(request, handler).status, 415);
+  request.method = "GET";
+  EXPECT_EQ(Route(request, handler).status, 405);
+}
+
 TEST(HttpRoutes, WhatTheModelCannotReadIsSaid) {
   EchoHandler handler;
   handler.fails = ErrorCode::kData;

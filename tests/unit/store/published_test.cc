@@ -73,6 +73,18 @@ TEST_F(PublishedTest, KeepsTheModelBeforeAndGoesBackToIt) {
   EXPECT_EQ(First("model.safetensors"), 3);
 }
 
+TEST_F(PublishedTest, AVersionIsNeverGivenTwice) {
+  for (int i = 1; i <= 3; ++i) {
+    ASSERT_TRUE(Publish(folder(), Trained(static_cast<float>(i), 0.5)));
+  }
+  ASSERT_EQ(Rollback(folder())->facts.version, 2u);
+  EXPECT_EQ(Publish(folder(), Trained(4, 0.5))->facts.version, 4u);
+  ASSERT_EQ(Rollback(folder())->facts.version, 2u);
+  ASSERT_EQ(Rollback(folder())->facts.version, 4u);
+  ASSERT_EQ(Rollback(folder())->facts.version, 2u);
+  EXPECT_EQ(Publish(folder(), Trained(5, 0.5))->facts.version, 5u);
+}
+
 TEST_F(PublishedTest, ADamagedPreviousModelIsNotGoneBackTo) {
   ASSERT_TRUE(Publish(folder(), Trained(1, 0.5)));
   ASSERT_TRUE(Publish(folder(), Trained(2, 0.6)));

@@ -1,0 +1,52 @@
+#include "config/check_live.h"
+
+#include <string>
+
+namespace covey::config {
+namespace {
+
+void Contradict(std::vector<Problem>& problems, const std::string& key, const std::string& with,
+                const std::string& what, const std::string& note) {
+  problems.push_back({.path = key, .reads = {with}, .what = what, .note = note});
+}
+
+}  // namespace
+
+void AddLiveProblems(const NodeConfig& c, std::vector<Problem>& problems) {
+  if (!c.data.live) return;
+  const auto wrong = [&problems](const std::string& key, const std::string& what,
+                                 const std::string& note) {
+    Contradict(problems, key, "data.live", what, note);
+  };
+  if (c.data.batch == 0) {
+    wrong("data.batch", "a shard that grows has no whole", "give a number of samples");
+  }
+  if (c.data.validation_last > 0) {
+    wrong("data.validation.last", "a shard that grows has no last samples",
+          "use data.validation.share");
+  }
+  if (c.data.live->start_at > c.data.live->max_samples) {
+    wrong("data.live.start_at", "is more than data.live.max_samples keeps",
+          "lower it, or keep more");
+  }
+  if (c.train.until.kind == Until::Kind::kEpochs) {
+    wrong("train.until", "a shard that grows has no passes", "use {batches: ...} or forever");
+  }
+  if (!c.data.has_train() && data::IsFitted(c.data.train.normalize)) {
+    Contradict(problems, "data.normalize", "data.train",
+               "is fitted on data.train, and there is none", "use given, and data.normalization");
+  }
+  if (!c.data.has_train() && c.data.hold_out.any()) {
+    Contradict(problems, "data.hold_out", "data.train",
+               "is taken out of data.train, and there is none",
+               "use data.validation.share or data.test");
+  }
+}
+
+void AddLiveProblems(const Experiment& e, std::vector<Problem>& problems) {
+  if (!e.node.data.live) return;
+  Contradict(problems, "data.live", "experiment", "experiments divide data that are there",
+             "run coveyd for live data");
+}
+
+}  // namespace covey::config
