@@ -89,20 +89,25 @@ void CheckNetwork(const NodeConfig& c, Problems& problems) {
 void CheckOneSource(const NodeConfig& c, const data::Source& source, const std::string& section,
                     Problems& problems) {
   const bool table = !source.csv.empty();
-  const std::string first = table ? "csv" : "folder";
+  const std::string first = table                    ? "csv"
+                            : !source.folder.empty() ? "folder"
+                            : !source.cifar.empty()  ? "cifar"
+                                                     : "text";
   const auto alone = [&](const std::string& file, const std::string& key) {
     if (file.empty()) return;
     problems.push_back({.path = section + key,
                         .reads = {section + "." + first},
                         .what = "is given beside " + first,
-                        .note = "samples come from a table, a folder of images or IDX files"});
+                        .note = "samples come from one place"});
   };
   if (table) alone(source.folder, ".folder");
+  if (first != "cifar") alone(source.cifar, ".cifar");
+  if (first != "text") alone(source.text, ".text");
   alone(source.images, ".images");
   alone(source.labels, ".labels");
   alone(source.targets, ".targets");
   if (table || nn::HasLabels(c.model)) return;
-  problems.push_back({.path = section + ".folder",
+  problems.push_back({.path = section + "." + first,
                       .reads = {"model.loss", section},
                       .what = "gives classes, and the loss " + std::string(nn::Name(c.model.loss)) +
                               " needs numbers",
@@ -112,7 +117,7 @@ void CheckOneSource(const NodeConfig& c, const data::Source& source, const std::
 // The files of samples must come with what the loss compares outputs with.
 void CheckAnswers(const NodeConfig& c, const data::Source& source, const std::string& section,
                   Problems& problems) {
-  if (!source.csv.empty() || !source.folder.empty()) {
+  if (source.alone()) {
     return CheckOneSource(c, source, section, problems);
   }
   const bool labels = nn::HasLabels(c.model);

@@ -24,7 +24,14 @@ void VisitFiles(Visitor& v, data::Source& source, bool labels, bool needed) {
   v.Scalar({"folder",
             "Or images: a folder with one folder inside for each class, of PNG, JPEG or PGM files"},
            Path(source.folder));
-  const bool idx = needed && source.csv.empty() && source.folder.empty();  // they are read by now
+  v.Scalar(
+      {"cifar", "Or the binary version of CIFAR-10 or CIFAR-100: a file, or the folder of all"},
+      Path(source.cifar));
+  v.Scalar(
+      {"text",
+       "Or a text in UTF-8: windows of as many characters as the model reads, and what follows"},
+      Path(source.text));
+  const bool idx = needed && !source.alone();  // they are read by now
   v.Scalar({"images", "IDX file of samples, plain or gzipped; or NPY, or set.npz:array", idx},
            Path(source.images));
   v.Scalar({"labels", "IDX file of their class labels, one whole number a sample", idx && labels},
@@ -154,6 +161,8 @@ void VisitData(Visitor& v, DataSettings& d, bool labels) {
       [&d] { d.test.emplace(); }, [&v, &d, labels] { VisitFiles(v, *d.test, labels, true); });
   v.Section({"csv", "What the columns of tables are: by the header's names, or numbers from 1"},
             [&v, &d] { VisitCsv(v, d.train.csv_settings); });
+  v.Scalar({"text_step", "Characters from one window of a text to the next"},
+           Integer(d.train.text_step, 1, 1'000'000));
   v.Scalar({"image_fit", "What becomes of images of a folder with another size than model.input"},
            Word<data::ImageFit>(d.train.image_fit, {{data::ImageFit::kRefuse, "refuse"},
                                                     {data::ImageFit::kResize, "resize"}}));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "covey/base/check.h"
+#include "data/text_symbols.h"
 
 namespace covey::data {
 namespace {
@@ -48,42 +49,68 @@ Decoded Decode(std::string_view rest) {
 
 }  // namespace
 
-Result<TextData> WindowsOfText(std::string_view text, const TextWindows& windows,
+tl::unexpected<Error> TooShort(std::size_t characters, std::size_t window,
                                const std::string& where) {
-  COVEY_CHECK(windows.length > 0 && windows.step > 0, windows.length, windows.step);
-  std::vector<std::uint8_t> symbols;
-  std::vector<char32_t> alphabet;
+  return Fail(ErrorCode::kData, where, "got " + std::to_string(characters) + " characters",
+              "wanted more than the window's " + std::to_string(window));
+}
+
+Result<TextSymbols> SymbolsOf(std::string_view text, const LabelNames& alphabet,
+                              const std::string& where) {
+  TextSymbols found;
   std::map<char32_t, std::uint8_t> ranks;
+  for (const std::string& name : alphabet) {
+    const Decoded decoded = name.empty() ? Decoded() : Decode(name);
+    if (decoded.bytes == 0 || decoded.bytes != name.size() || alphabet.size() > kMaxSymbols) {
+      return Fail(ErrorCode::kData, where, "'" + name + "' in data.labels is not one character",
+                  "list the alphabet of the fleet, at most 256 characters");
+    }
+    ranks.emplace(decoded.character, static_cast<std::uint8_t>(found.alphabet.size()));
+    found.alphabet.push_back(decoded.character);
+    found.names.push_back(name);
+  }
   for (std::size_t at = 0; at < text.size();) {
     const Decoded decoded = Decode(text.substr(at));
     if (decoded.bytes == 0) {
       return Fail(ErrorCode::kData, where + ":byte " + std::to_string(at), "not UTF-8",
                   "convert the text, for example with iconv");
     }
+    const std::string name(text.substr(at, decoded.bytes));
     at += decoded.bytes;
-    const auto found = ranks.find(decoded.character);
-    if (found != ranks.end()) {
-      symbols.push_back(found->second);
+    const auto known = ranks.find(decoded.character);
+    if (known != ranks.end()) {
+      found.symbols.push_back(known->second);
       continue;
     }
-    if (alphabet.size() == kMaxSymbols) {
+    if (!alphabet.empty()) {
+      return Fail(ErrorCode::kData, where + ":byte " + std::to_string(at - decoded.bytes),
+                  "'" + name + "' is not in the alphabet", "add it to data.labels, on every node");
+    }
+    if (found.alphabet.size() == kMaxSymbols) {
       return Fail(ErrorCode::kData, where,
                   "got more than " + std::to_string(kMaxSymbols) + " different characters",
                   "a symbol is one byte; take rare characters out");
     }
-    const auto rank = static_cast<std::uint8_t>(alphabet.size());
+    const auto rank = static_cast<std::uint8_t>(found.alphabet.size());
     ranks.emplace(decoded.character, rank);
-    alphabet.push_back(decoded.character);
-    symbols.push_back(rank);
+    found.alphabet.push_back(decoded.character);
+    found.names.push_back(name);
+    found.symbols.push_back(rank);
   }
-  if (symbols.size() <= windows.length) {
-    return Fail(ErrorCode::kData, where, "got " + std::to_string(symbols.size()) + " characters",
-                "wanted more than the window's " + std::to_string(windows.length));
-  }
+  return found;
+}
+
+Result<TextData> WindowsOfText(std::string_view text, const TextWindows& windows,
+                               const std::string& where) {
+  COVEY_CHECK(windows.length > 0 && windows.step > 0, windows.length, windows.step);
+  Result<TextSymbols> found = SymbolsOf(text, {}, where);
+  if (!found) return tl::unexpected<Error>(found.error());
+  const std::vector<std::uint8_t>& symbols = found->symbols;
+  if (symbols.size() <= windows.length) return TooShort(symbols.size(), windows.length, where);
   Dataset::Memory memory{.shape = {windows.length},
                          .rows = {},
                          .labels = {},
-                         .classes = static_cast<std::uint32_t>(alphabet.size()),
+                         .classes = static_cast<std::uint32_t>(found->alphabet.size()),
                          .normalize = Normalize::kNone};
   for (std::size_t at = 0; at + windows.length < symbols.size(); at += windows.step) {
     const auto first = symbols.begin() + static_cast<std::ptrdiff_t>(at);
@@ -92,7 +119,7 @@ Result<TextData> WindowsOfText(std::string_view text, const TextWindows& windows
     memory.labels.push_back(*behind);
   }
   return TextData{.windows = Dataset::FromMemory(std::move(memory)),
-                  .symbols = std::move(alphabet)};
+                  .symbols = std::move(found->alphabet)};
 }
 
 }  // namespace covey::data

@@ -23,7 +23,9 @@ std::string Print(const std::vector<std::size_t>& shape) {
 }
 
 const std::string& FileOf(const data::Source& source, const std::string& idx) {
-  if (!source.folder.empty()) return source.folder;
+  for (const std::string* one : {&source.folder, &source.cifar, &source.text}) {
+    if (!one->empty()) return *one;
+  }
   return source.csv.empty() ? idx : source.csv;
 }
 
@@ -63,6 +65,7 @@ Result<data::Dataset> OpenSet(const config::NodeConfig& config, data::Source sou
   source.csv_settings = config.data.train.csv_settings;
   source.wants_labels = nn::HasLabels(config.model);
   source.image_fit = config.data.train.image_fit;
+  source.text_step = config.data.train.text_step;
   source.shape = config.model.input;
   if (source.label_names.empty()) source.label_names = config.data.labels;
   if (nn::Symbols(config.model) > 0) source.normalize = data::Normalize::kNone;
@@ -307,7 +310,8 @@ learner::LinkSettings LinkSettings(const config::NodeConfig& config, const Ident
 namespace {
 
 std::string FilesOf(const data::Source& source) {
-  return source.csv + '\n' + source.folder + '\n' + source.images + '\n' + source.labels + '\n' +
+  return source.csv + '\n' + source.folder + '\n' + source.cifar + '\n' + source.text + '\n' +
+         std::to_string(source.text_step) + '\n' + source.images + '\n' + source.labels + '\n' +
          source.targets + '\n' + std::string(data::Name(source.normalize)) + '\n' +
          data::Canonical(source.feature_names) + '\n' + data::Canonical(source.label_names);
 }

@@ -91,9 +91,7 @@ struct DataSettings {
   std::uint32_t batch = 32;           // samples in a mini-batch; 0, written `all`: the whole shard
   data::PartitionSettings partition;  // of the training samples that remain
 
-  bool has_train() const {
-    return !train.csv.empty() || !train.folder.empty() || !train.images.empty();
-  }
+  bool has_train() const { return train.alone() || !train.images.empty(); }
   std::string cache;  // where gzipped files are unpacked; empty: FillPaths
 };
 

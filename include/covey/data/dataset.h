@@ -121,7 +121,7 @@ enum class ImageFit : std::uint8_t { kRefuse, kResize };
 
 // Where a data set comes from: two files that belong together, samples and labels or targets, each
 // IDX (plain or gzipped), NPY (told by its content) or "set.npz:x", an array of an NPZ file; or a
-// CSV file; or a folder of images.
+// CSV file; or a folder of images; or the binary files of CIFAR; or a text.
 struct Source {
   std::string images;
   std::string labels;  // one dimension: whole numbers from 0 to 255, of any type
@@ -133,11 +133,17 @@ struct Source {
   ImageFit image_fit = ImageFit::kRefuse;
   std::vector<std::size_t> shape = {};  // folder: what the model reads
   std::string csv = {};                 // instead of images, labels and targets
+  std::string cifar = {};               // binary CIFAR-10 or CIFAR-100: a file, or their folder
+  std::string text = {};                // UTF-8: windows of characters, and the one that follows
+  std::size_t text_step = 3;            // from window to window
   CsvSettings csv_settings = {};
   bool wants_labels = true;  // csv: classes; otherwise targets
   // csv: the features and classes of the data set that this one must be like; empty: as found.
   std::vector<std::string> feature_names = {};
   LabelNames label_names = {};
+
+  // Whether samples and answers come out of one file or folder.
+  bool alone() const { return !csv.empty() || !folder.empty() || !cifar.empty() || !text.empty(); }
 };
 
 // Opens and checks the data set that a source names.

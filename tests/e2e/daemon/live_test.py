@@ -124,19 +124,32 @@ class Live(FleetTest):
         daemon = self.start(self.node()).ready()
         address = daemon.log("serves HTTP").split("address=")[1].split()[0]
 
-        def post(body):
-            request = urllib.request.Request(address + "/v1/push", json.dumps(body).encode(),
-                                             {"Content-Type": "application/json"})
+        def ask(path, body=None):
+            request = urllib.request.Request(
+                address + path, None if body is None else json.dumps(body).encode(),
+                {"Content-Type": "application/json"})
             try:
                 with urllib.request.urlopen(request, timeout=LONG) as answer:
                     return answer.status, json.load(answer)
             except urllib.error.HTTPError as error:
                 return error.code, json.load(error)
 
+        def post(body):
+            return ask("/v1/push", body)
+
         status, body = post({"samples": [[1, 2], [3, 4]], "classes": ["oak", "elm"]})
         self.assertEqual((status, body["accepted"], body["rejected"]), (200, 1, 1))
         self.assertEqual(post({"samples": [[1, 2, 3]], "classes": ["oak"]})[0], 422)
         self.assertEqual(post({"samples": [[1, "x"]]})[0], 400)
+        self.assertEqual(ask("/v1/predict", {"samples": [[1, 2]]})[0], 503)
+        self.push(daemon, HEADER + self.rows(200))
+        self.wait_status(daemon, lambda s: s["batches"] > 500 and s.get("last_evaluation"))
+        status, body = ask("/v1/predict", {"samples": [[12, 2.5], [3, 1]], "top": 1})
+        self.assertEqual(status, 200)
+        self.assertEqual([one["classes"][0]["label"] for one in body["answers"]],
+                         ["pine", "birch"])
+        self.assertEqual(ask("/v1/predict", {"samples": [[12]]})[0], 422)
+        self.assertEqual(ask("/healthz"), (200, {"status": "ok", "state": "training"}))
 
     def test_a_spool(self):
         spool = self.path("spool")

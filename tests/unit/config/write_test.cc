@@ -51,6 +51,7 @@ model:
 data:
   train: {images: "- a", targets: "#b"}
   test: {images: c, targets: d}
+  text_step: 2
   validation: {last: 17, share: 0.125}
   normalize: given
   normalization: {mean: [0.1, -3], std: [0.25, 1e-3]}
@@ -213,6 +214,8 @@ TEST(WriteYaml, RoundTripCoversEveryKey) {
   all.data.train.csv_settings = TableSettings();
   all.data.train.csv = all.data.test->csv = "table.csv";
   all.data.train.folder = all.data.test->folder = "photos";
+  all.data.train.cifar = all.data.test->cifar = "batches";
+  all.data.train.text = all.data.test->text = "book.txt";
   all.data.train.image_fit = data::ImageFit::kResize;
   all.data.labels = {"of", "a", "model", "with", "classes"};
   const auto unusual = lines(WriteYaml(all));
