@@ -56,8 +56,7 @@ data:
   normalize: given
   normalization: {mean: [0.1, -3], std: [0.25, 1e-3]}
   batch: 5
-  partition: {kind: iid, index: 1, of: 3, rate: 33.3%, alpha: 0.1, key_file: k,
-    key: 8, seed: 9}
+  partition: {kind: iid, index: 1, of: 3, rate: 33.3%, alpha: 0.1, key_file: k, key: 8, seed: 9}
   cache: .cache
 train:
   optimizer: {kind: sgd, learning_rate: 0.1, momentum: 0.7, beta1: 0.1, beta2: 0.2, epsilon: 0.3,

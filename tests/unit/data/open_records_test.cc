@@ -127,7 +127,7 @@ TEST_F(OpenRecordsTest, WrongTextsAreNamed) {
   source_.shape = {3};
   Bad(ErrorCode::kNoInput);
   Write("t", "abc");
-  EXPECT_THAT(Bad(), HasSubstr("got 3 characters, wanted more than the window's 3"));
+  EXPECT_THAT(Bad(), HasSubstr("got 3 characters; wanted more than the window's 3"));
   Write("t", "abc\xFF");
   EXPECT_THAT(Bad(), HasSubstr("t:byte 3: not UTF-8"));
   source_.shape = {3, 1};
