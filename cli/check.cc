@@ -80,7 +80,9 @@ void CheckListen(const std::string& what, const config::HostPort& place, Finding
 
 void CheckSeeds(const config::NetworkSettings& network, Findings& findings) {
   if (network.seeds.empty()) {
-    return findings.Warn("network.seeds", "none: this node waits until another one dials it");
+    return network.alone
+               ? findings.Good("network.seeds", "none, and it is meant to be alone")
+               : findings.Warn("network.seeds", "none: this node waits until another one dials it");
   }
   for (std::size_t i = 0; i < network.seeds.size(); ++i) {
     const config::HostPort& place = network.seeds[i].address;

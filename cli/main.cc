@@ -22,6 +22,7 @@
 #include "init_command.h"
 #include "model_files.h"
 #include "model_text.h"
+#include "peers.h"
 #include "predict.h"
 #include "push.h"
 #include "status_text.h"
@@ -37,6 +38,7 @@ struct Options {
   std::string file;
   bool json = false;
   bool no_wait = false;
+  bool watch = false;
 };
 
 struct Place {
@@ -101,6 +103,18 @@ Status ShowStatus(const Options& options) {
   const auto status = client->GetStatus();
   if (!status) return tl::unexpected(status.error());
   Print(options, *status);
+  return {};
+}
+
+Status ShowPeers(const Options& options) {
+  const auto place = Find(options);
+  if (!place) return tl::unexpected(place.error());
+  auto client = Connect(*place);
+  if (!client) return tl::unexpected(client.error());
+  if (options.watch) return WatchPeers(*client, options.json);
+  const auto status = client->GetStatus();
+  if (!status) return tl::unexpected(status.error());
+  std::fputs((options.json ? PeersJson(*status) : PeersText(*status)).c_str(), stdout);
   return {};
 }
 
@@ -287,12 +301,22 @@ int Report(const Error& error) {
   return ExitCode(error);
 }
 
+bool HasCompleted(const command_line::Command& program, int argc, char** argv) {
+  if (argc < 2 || std::string_view(argv[1]) != kComplete) return false;
+  for (const std::string& word : program.Complete({argv + 2, argv + argc})) {
+    std::printf("%s\n", word.c_str());
+  }
+  return true;
+}
+
 int Main(int argc, char** argv) {
   using command_line::Command;
   Command program("covey", "Shows and steers the Covey daemon of this machine; describes models.");
   program.Version([] { return api::VersionLine("covey"); });
   Options options;
   const Command& status = Add(program, "status", "Show what the daemon is doing", options);
+  Command& peers = Add(program, "peers", "Show whom the daemon knows, and how it stands", options);
+  peers.Flag("--watch", options.watch, "Go on, and tell what changes");
   const Command& pause = Add(program, "pause", "Stop training; go on answering peers", options);
   const Command& resume = Add(program, "resume", "Go on training", options);
   const Command& settle =
@@ -315,18 +339,15 @@ int Main(int argc, char** argv) {
   Command& completion = program.Sub("completion", "Print what completes commands in a shell");
   std::string shell;
   completion.Add("SHELL", shell, "bash").Required().OneOf({"bash"});
-  if (argc > 1 && std::string_view(argv[1]) == kComplete) {
-    for (const std::string& word : program.Complete({argv + 2, argv + argc})) {
-      std::printf("%s\n", word.c_str());
-    }
-    return 0;
-  }
+  if (HasCompleted(program, argc, argv)) return 0;
   if (const auto code = program.Parse(argc, argv)) return *code;
   if (check.given()) return Check(options);
 
   Status done;
   if (status.given()) {
     done = ShowStatus(options);
+  } else if (peers.given()) {
+    done = ShowPeers(options);
   } else if (pause.given()) {
     done = Steer(options, api::Command::kPause);
   } else if (resume.given()) {

@@ -32,6 +32,8 @@
 namespace covey {
 namespace {
 
+constexpr Duration kLongestRedial = std::chrono::seconds(5);
+
 std::string Absolute(const std::string& path) {
   if (path.empty() || path[0] == '/') return path;
   char folder[4096];
@@ -91,22 +93,33 @@ transport_zmq::Settings TransportSettings(const config::NodeConfig& config,
   settings.curve = UsesCurve(config);
   settings.keys = keys;
   settings.allowed.assign(known.begin(), known.end());
-  for (const config::Seed& seed : network.seeds) {
-    if (seed.key == keys.public_key) continue;  // a list that all nodes of a fleet share
-    settings.dial.push_back({seed.key, "tcp://" + seed.address.Text()});
-  }
   settings.credit = network.credit;
   settings.max_links = network.max_links;
   settings.handshake_timeout = network.handshake;
   settings.redial_base = network.reconnect_first;
-  settings.redial_known = network.reconnect_most;
-  settings.redial_unknown = network.reconnect_most;
+  // Longer pauses are made by whoever decides whom to dial.
+  settings.redial_known = std::min(network.reconnect_most, kLongestRedial);
+  settings.redial_unknown = settings.redial_known;
   settings.linger = std::chrono::milliseconds(300);
   settings.stop_deadline = std::chrono::seconds(3);
   settings.notice = [](const std::string& text) {
     log::WriteLimited(log::Level::kWarning, log::Category::kNetwork, text, text);
   };
   return settings;
+}
+
+// A node that can never meet anybody is a mistake, unless it is said.
+Status CheckCompany(const config::NodeConfig& config) {
+  const config::SecuritySettings& security = config.security;
+  const bool somebody = !config.network.seeds.empty() || !security.authorized_keys.empty() ||
+                        !security.authorized_keys_file.empty();
+  if (!UsesCurve(config) || config.network.alone || somebody) return {};
+  return Fail(
+      ErrorCode::kConfig, "network.seeds",
+      "no peer to dial and no key that may connect: this node would train alone for ever",
+      "write `network: {seeds: [{key: ..., address: HOST:PORT}]}` for a peer, or its key in "
+      "`security: {authorized_keys: [...]}` when it dials; `network: {alone: true}` when "
+      "that is meant");
 }
 
 // One word of the ready line: a name may hold anything.
@@ -162,6 +175,7 @@ Status RunNode(const Options& options, const config::NodeConfig& config, node::S
   const api::BuildInfo build = api::GetBuildInfo();
   ConfigureLog(config.log);
   log::Info(log::Category::kNode, api::VersionLine("coveyd"), {{"config", options.config}});
+  if (Status company = CheckCompany(config); !company) return company;
   node::RaiseFileLimit(4 * std::uint64_t{config.network.max_links} + 512);
 
   const auto lock = store::StateLock::Take(config.node.state_dir);
@@ -180,6 +194,7 @@ Status RunNode(const Options& options, const config::NodeConfig& config, node::S
   const bool listed =
       !config.security.authorized_keys.empty() || !config.security.authorized_keys_file.empty();
   if (!UsesCurve(config) && listed) settings.allowed = *known;
+  if (UsesCurve(config) || listed) settings.members = *known;
   auto daemon = node::Daemon::Open(std::move(settings));
   if (!daemon) return tl::unexpected(daemon.error());
 

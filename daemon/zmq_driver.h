@@ -1,6 +1,7 @@
 // The ZeroMQ transport as the network of a daemon.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,6 +17,9 @@ class ZmqDriver final : public node::NetworkDriver {
 
   transport::Transport& transport() override { return *transport_; }
   void Poll(transport::Sink& sink, Duration at_most) override { transport_->Poll(sink, at_most); }
+  void Dial(const PeerKey& peer, const std::string& address) override;
+  void HangUp(const PeerKey& peer) override { transport_->HangUp(peer); }
+  std::map<PeerKey, std::string> Problems() const override;
   void Wake() override;
   void Close() override;
   std::string endpoint() const override { return endpoint_; }

@@ -3,6 +3,7 @@
 #include <covey/v1/api.pb.h>
 
 #include "api/live_messages.h"
+#include "api/member_messages.h"
 #include "api/prediction_messages.h"
 #include "covey/api/server.h"
 
@@ -73,6 +74,7 @@ void PutPeers(const NodeStatus& from, v1::ApiStatus* to) {
     out->set_since_seconds(peer.since_seconds);
     if (peer.rtt_seconds) out->set_rtt_seconds(*peer.rtt_seconds);
   }
+  for (const Member& member : from.members) Put(member, to->add_members());
   for (const auto& [reason, count] : from.rejects) {
     v1::ApiReject* out = to->add_rejects();
     out->set_reason(reason);
@@ -198,6 +200,7 @@ void TakePeers(const v1::ApiStatus& from, NodeStatus& to) {
     if (in.has_rtt_seconds()) peer.rtt_seconds = in.rtt_seconds();
     to.peers.push_back(std::move(peer));
   }
+  for (const v1::ApiMember& in : from.members()) to.members.push_back(ToMember(in));
   for (const v1::ApiReject& in : from.rejects()) to.rejects.emplace_back(in.reason(), in.count());
   for (const std::string& in : from.endpoints()) to.endpoints.push_back(in);
 }
@@ -220,7 +223,7 @@ void TakeProgress(const v1::ApiStatus& from, NodeStatus& to) {
 
 Result<NodeStatus> ToStatus(const v1::ApiStatus& from) {
   if (from.peers_size() > kMaxElements || from.rejects_size() > kMaxElements ||
-      from.endpoints_size() > kMaxElements) {
+      from.endpoints_size() > kMaxElements || from.members_size() > kMaxElements) {
     return Unreadable("a status with more than " + std::to_string(kMaxElements) + " elements");
   }
   const auto state = ToState(from.state());

@@ -76,6 +76,7 @@ Binding OptionalSize(std::optional<ByteCount>& value, ByteCount low, ByteCount h
 Binding PublicKey(PeerKey& value);
 Binding ListenAddress(HostPort& value);  // port 0 allowed
 Binding DialAddress(HostPort& value);
+Binding AdvertisedAddress(Advertise& value);  // or auto, none
 Binding SettleLength(Settle& value);
 Binding LingerTime(Linger& value);
 

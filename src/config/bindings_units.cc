@@ -127,6 +127,22 @@ Binding DialAddress(HostPort& value) {
   return binding;
 }
 
+Binding AdvertisedAddress(Advertise& value) {
+  Binding binding = DialAddress(value.address);
+  binding.type = "HOST:PORT, auto or none";
+  binding.read = [&value, dial = binding.read](const std::string& text) -> std::optional<Refusal> {
+    value = Advertise{};
+    if (text == "auto") return std::nullopt;
+    value.kind = text == "none" ? Advertise::Kind::kNone : Advertise::Kind::kAddress;
+    return value.kind == Advertise::Kind::kNone ? std::nullopt : dial(text);
+  };
+  binding.write = [&value]() -> std::string {
+    if (value.kind == Advertise::Kind::kAddress) return value.address.Text();
+    return value.kind == Advertise::Kind::kNone ? "none" : "auto";
+  };
+  return binding;
+}
+
 Binding SettleLength(Settle& value) {
   Binding binding;
   binding.type = "fraction or rounds";

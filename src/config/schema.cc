@@ -27,11 +27,27 @@ void VisitNetwork(Visitor& v, NetworkSettings& n) {
             "default, so that being reachable is a decision",
             false, true},
            ListenAddress(n.listen));
-  v.Items(
-      {"seeds", "Peers to dial, for ever; a node without seeds waits to be dialled", false, true},
-      {.size = [&n] { return n.seeds.size(); },
-       .resize = [&n](std::size_t size) { n.seeds.resize(size); },
-       .visit = [&v, &n](std::size_t i) { VisitSeed(v, n.seeds[i]); }});
+  v.Scalar(
+      {"advertise",
+       "Where others are told to dial this node. auto: where it listens, as it looks from them; "
+       "none: nowhere, it only dials out (behind NAT)"},
+      AdvertisedAddress(n.advertise));
+  v.Items({"seeds",
+           "Peers to dial, for ever; the others are found through them. A node without seeds waits "
+           "to be "
+           "dialled",
+           false, true},
+          {.size = [&n] { return n.seeds.size(); },
+           .resize = [&n](std::size_t size) { n.seeds.resize(size); },
+           .visit = [&v, &n](std::size_t i) { VisitSeed(v, n.seeds[i]); }});
+  v.Section({"peers", "How many of the peers it knows a node deals with"}, [&v, &n] {
+    v.Scalar({"active",
+              "Links that a node seeks: half of them it dials, drawn at random and refreshed, the "
+              "others are dialled to it"},
+             Integer(n.peers.active, 1, 4096));
+  });
+  v.Scalar({"alone", "Nobody to exchange with is no mistake: this node trains by itself"},
+           Boolean(n.alone));
   v.Scalar({"chunk",
             "Largest body of a frame. Smaller on slow links: a chunk has to cross within "
             "drop_after / 4"},

@@ -133,6 +133,35 @@ api::LiveStatus ToLiveStatus(const node::LiveReport& from, bool waiting,
   return to;
 }
 
+api::Member ToMember(const membership::Known& known, const node::NetworkReport& network, Time now) {
+  api::Member to;
+  to.key = known.key.Hex();
+  to.address = known.address;
+  to.state = std::string(membership::Name(known.state));
+  to.reason = known.reason;
+  to.since_seconds = Age(now, known.since);
+  if (known.linked) {
+    to.heard_seconds = 0;
+  } else if (known.heard) {
+    to.heard_seconds = Age(now, *known.heard);
+  }
+  to.linked = known.linked;
+  to.dialled = known.dialled;
+  if (const auto problem = network.problems.find(known.key); problem != network.problems.end()) {
+    to.problem = problem->second;
+  }
+  for (const learner::PeerInfo& info : network.peers) {
+    if (info.key != known.key) continue;
+    if (info.state == session::State::kRefused) to.problem = info.reason;
+    if (info.state != session::State::kReady) continue;
+    to.software = info.software;
+    if (info.rtt) to.rtt_seconds = Seconds(*info.rtt);
+    to.pings = info.pings;
+    to.pongs = info.pongs;
+  }
+  return to;
+}
+
 }  // namespace
 
 api::State ToState(node::Stage stage) {
@@ -197,6 +226,9 @@ void Fill(const node::Report& report, const setup::Assembly& assembly, const ToM
     const data::LabelNames& names =
         assembly.live ? assembly.live->like.label_names() : data::LabelNames();
     status.live = ToLiveStatus(*report.live, report.progress.waits, names);
+  }
+  for (const membership::Known& known : report.network.members) {
+    status.members.push_back(ToMember(known, report.network, report.now));
   }
   if (!report.endpoint.empty()) status.endpoints.push_back(report.endpoint);
   status.pss_bytes = report.pss_bytes;

@@ -92,6 +92,7 @@ DaemonProcess::DaemonProcess(std::uint32_t index, config::NodeConfig config, Pla
   config_.network.listen = {place_.listen, 0};
   config_.security.key_file = place_.folder + "/identity.key";
   config_.api.listen = place_.socket;
+  config_.network.alone = true;  // a fleet of one is no mistake here
   // The harness tells it when to go, once all others are done as well.
   config_.train.linger = config::Linger{};
 }
@@ -123,6 +124,9 @@ Status DaemonProcess::Launch(const std::vector<config::Seed>& seeds,
                              const std::vector<PeerKey>& authorized) {
   config_.network.seeds = seeds;
   config_.security.authorized_keys = authorized;
+  // Everybody has a link to everybody: those that are ready are dialled by those that come later.
+  const auto everybody = static_cast<std::uint32_t>(2 * authorized.size());
+  config_.network.peers.active = std::clamp<std::uint32_t>(everybody, 16, 4096);
   if (Status written = WriteConfig(config_); !written) return written;
   Result<Child> child =
       Child::Start({.arguments = {place_.program, "--config", file_}, .log = log_});

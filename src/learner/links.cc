@@ -155,7 +155,7 @@ void Links::AskToJoin(const PeerKey& peer) {
 void Links::Goodbye() {
   goodbye_ = true;
   for (const auto& [id, session] : sessions_) {
-    session->Goodbye("we are leaving");
+    session->Goodbye("we are leaving", true);
     transport_.Close(id);
   }
   sessions_.clear();
@@ -168,64 +168,6 @@ void Links::StopFaults() {
   message_faults_.Stop();
   if (byte_faults_) byte_faults_->Stop();
 }
-
-// --- Peers ---
-
-PeerKey Links::Dialler(const Session& session) const {
-  return session.link().dialled ? settings_.session.self : session.peer().key;
-}
-
-// Both sides order the links by the key that dialled them, so both use the same one.
-Session* Links::Preferred(const PeerKey& peer) const {
-  const auto found = peers_.find(peer);
-  if (found == peers_.end()) return nullptr;
-  Session* best = nullptr;
-  for (const transport::LinkId id : found->second) {
-    Session* session = sessions_.at(id).get();
-    if (session->state() != session::State::kReady) continue;
-    if (best == nullptr || Dialler(*session) < Dialler(*best)) best = session;
-  }
-  return best;
-}
-
-LinkCounters Links::counters() const {
-  LinkCounters counters = counters_;
-  counters.faults = message_faults_.counters();
-  if (byte_faults_) counters.bytes = byte_faults_->counters();
-  return counters;
-}
-
-std::vector<PeerInfo> Links::peers() const {
-  std::vector<PeerInfo> infos;
-  for (const auto& [id, session] : sessions_) {
-    const bool ready = session->state() == session::State::kReady;
-    // A second link to the same peer is no line of its own.
-    if (ready && Preferred(session->peer().key) != session.get()) continue;
-    PeerInfo info;
-    info.key = session->link().key;
-    info.address = session->link().address;
-    info.state = session->state();
-    info.dialled = session->link().dialled;
-    info.since = session->since();
-    info.rtt = session->rtt();
-    info.last_message = session->last_message();
-    info.reason = session->reason();
-    if (ready) {
-      info.key = session->peer().key;
-      info.session = session->peer().session;
-      info.software = session->peer().software;
-      info.summary = session->peer().model_summary;
-    }
-    infos.push_back(std::move(info));
-  }
-  std::stable_sort(infos.begin(), infos.end(), [](const PeerInfo& a, const PeerInfo& b) {
-    if (a.key.has_value() != b.key.has_value()) return a.key.has_value();
-    return a.key && *a.key < *b.key;
-  });
-  return infos;
-}
-
-std::size_t Links::reachable() const { return peers_.size(); }
 
 // --- From the transport ---
 
@@ -290,7 +232,8 @@ void Links::OnReady(Session& session) {
   links.push_back(session.link().id);
   SendKept(&session, kept_.Take(key));
   if (was_up && other_life) {
-    events_due_.push_back([this, key] { events_.PeerDown(key, "peer restarted"); });
+    events_due_.push_back(
+        [this, key] { events_.PeerDown(key, "peer restarted", session::Parting::kLost); });
   }
   if (!was_up || other_life) {
     events_due_.push_back([this, key, hello = session.peer()] { events_.PeerUp(key, hello); });
@@ -336,8 +279,9 @@ void Links::Retire(Session& session) {
   ++counters_.links_down;
   if (peer->second.empty()) {
     peers_.erase(peer);
-    events_due_.push_back(
-        [this, key, reason = session.reason()] { events_.PeerDown(key, reason); });
+    events_due_.push_back([this, key, reason = session.reason(), parting = session.parting()] {
+      events_.PeerDown(key, reason, parting);
+    });
   }
   MoveOver(session);
 }

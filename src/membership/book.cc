@@ -112,7 +112,7 @@ void Book::LinkUp(Time now, const PeerKey& key, std::vector<Action>& actions) {
 }
 
 void Book::LinkDown(Time now, const PeerKey& key, const std::string& reason, State became) {
-  COVEY_CHECK(became == State::kSuspect || became == State::kLeft);
+  COVEY_CHECK(became == State::kSuspect || became == State::kLeft || became == State::kAlive);
   const auto entry = peers_.find(key);
   if (entry == peers_.end() || !entry->second.linked) return;
   Peer& peer = entry->second;
@@ -149,6 +149,20 @@ void Book::Told(Time now, const PeerKey& by, const wire::Membership& what,
     const bool gone = peer->state == State::kDead || peer->state == State::kLeft;
     if (gone && heard > peer->since) Become(now, *peer, State::kUnknown, {});
   }
+}
+
+void Book::Allow(Time now, std::optional<std::set<PeerKey>> keys, std::vector<Action>& actions) {
+  settings_.allowed = std::move(keys);
+  for (auto entry = peers_.begin(); entry != peers_.end();) {
+    if (Welcome(entry->first)) {
+      ++entry;
+      continue;
+    }
+    if (entry->second.dialling) HangUpOn(entry, actions);
+    if (entry->second.linked) --linked_;
+    entry = peers_.erase(entry);
+  }
+  ask_due_ = std::min(ask_due_, now);
 }
 
 // --- What is due ---

@@ -16,6 +16,7 @@
 #include "covey/store/file_system.h"
 #include "covey/store/safetensors.h"
 #include "node/daemon_state.h"
+#include "node/last_good.h"
 
 namespace covey::node {
 namespace {
@@ -48,8 +49,11 @@ void Daemon::Start(NetworkDriver& network, Observer& observer) {
   COVEY_CHECK(state.driver == nullptr);
   state.driver = &network;
   state.observer = &observer;
+  PeerPlan plan = PlanOf(state.settings.config, state.settings.identity, network.endpoint());
+  plan.settings.allowed = state.settings.members;
+  plan.stored = state.peers.Load();
   state.network = std::make_unique<NetworkThread>(state.clock, state.assembly.links, network,
-                                                  state.mailbox, state.outbox);
+                                                  state.mailbox, state.outbox, std::move(plan));
   state.Measure();
   state.network->Start();
   state.checkpoints.Start();
@@ -165,7 +169,10 @@ Status Daemon::Run(Signals& signals) {
       }
     }
     const std::optional<int> signal = signals.Wait(wait);
-    if (!signal) state.Measure();
+    if (!signal) {
+      state.Measure();
+      state.SavePeers();
+    }
     if (signal == SIGHUP) {
       log::Warning(log::Category::kNode,
                    "SIGHUP: this version does not reload its configuration; restart it");
@@ -182,26 +189,9 @@ Status Daemon::Run(Signals& signals) {
   return ended;
 }
 
-// Training went wrong: what was published last is still worth something.
-// Returns: the error with what was done.
-Error Daemon::State::KeepLastGood(Error error) const {
-  const learner::Snapshot& good = learner.last_good();
-  if (good.x == nullptr) {
-    error.hint += "; there are no earlier parameters to keep but those of checkpoints";
-    return error;
-  }
-  const std::string path = settings.config.node.state_dir + "/last-good.safetensors";
-  const nn::ModelSpec& model = settings.config.model;
-  Status written = store::MakeFolder(settings.config.node.state_dir);
-  if (written) {
-    written = store::WriteSafetensors(
-        path, nn::LayoutOf(model), good.x->view(),
-        {{"model", nn::Summary(model)}, {"batches", std::to_string(good.batches)}});
-  }
-  error.hint +=
-      written ? "; the parameters of batch " + std::to_string(good.batches) + " are kept in " + path
-              : "; the last good parameters can't be kept: " + written.error().Format();
-  return error;
+void Daemon::State::SavePeers() {
+  const NetworkReport report = network->GetReport(Clock::Source::now() + kReportWithin);
+  peers.Save(report.members, report.at);
 }
 
 Status Daemon::State::End(Ending ending) {
@@ -214,9 +204,10 @@ Status Daemon::State::End(Ending ending) {
   if (!learner.WaitEnded(deadline)) EndHung("training");
   network->Stop();
   if (!network->WaitEnded(deadline)) EndHung("network");
+  SavePeers();
   if (ending == Ending::kFailure) {
     if (!evaluator.Stop(deadline)) EndHung("evaluation");
-    return tl::unexpected(KeepLastGood(*failure));
+    return tl::unexpected(KeepLastGood(settings.config, learner.last_good(), *failure));
   }
 
   if (ending == Ending::kLeave) {

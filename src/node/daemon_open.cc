@@ -45,6 +45,7 @@ Daemon::State::State(DaemonSettings given, setup::Assembly assembled, std::uniqu
                 assembly.data.train),
       evaluator(clock, MakeScoreboard(assembly)),
       checkpoints(clock, IdentityOf(settings, assembly), evaluator),
+      peers(settings.config.node.state_dir + "/peers"),
       learner(assembly, {clock, mailbox, outbox, evaluator, checkpoints},
               {.checkpoint_every = settings.config.train.checkpoint_every,
                .threads = settings.config.node.threads,

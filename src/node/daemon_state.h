@@ -18,6 +18,7 @@
 #include "node/mailbox.h"
 #include "node/network_thread.h"
 #include "node/outbox.h"
+#include "node/peers_store.h"
 #include "node/publisher.h"
 
 namespace covey::node {
@@ -42,7 +43,7 @@ struct Daemon::State {
   Status Command(consensus::Command command, bool (*has_effect)(const Progress& progress));
   std::optional<Ending> LookAround();
   Status End(Ending ending);
-  Error KeepLastGood(Error error) const;
+  void SavePeers();
   Status MayPush() const;
   void Measure();
 
@@ -56,6 +57,7 @@ struct Daemon::State {
   Publisher publisher;
   EvaluatorThread evaluator;
   CheckpointThread checkpoints;
+  PeersStore peers;
   LearnerThread learner;
   std::unique_ptr<NetworkThread> network;
   NetworkDriver* driver = nullptr;

@@ -20,12 +20,13 @@ constexpr Duration kFarewell = std::chrono::milliseconds(100);
 }  // namespace
 
 NetworkThread::NetworkThread(const Clock& clock, const learner::LinkSettings& settings,
-                             NetworkDriver& driver, Mailbox& mailbox, Outbox& outbox)
+                             NetworkDriver& driver, Mailbox& mailbox, Outbox& outbox, PeerPlan plan)
     : clock_(clock),
       driver_(driver),
       mailbox_(mailbox),
       outbox_(outbox),
-      links_(settings, driver.transport(), codec_, *this) {}
+      links_(settings, driver.transport(), codec_, *this),
+      keeper_(std::move(plan), driver, links_) {}
 
 NetworkThread::~NetworkThread() {
   if (!thread_.joinable()) return;
@@ -58,6 +59,8 @@ NetworkReport NetworkThread::GetReport(Clock::Source::time_point deadline) {
 }
 
 void NetworkThread::Run() {
+  links_.SetTime(clock_.Now());
+  keeper_.Start(clock_.Now());
   while (!stopping_) Turn(kLongestTurn);
   const Time end = clock_.Now() + kFarewell;
   for (Time now = clock_.Now(); now < end; now = clock_.Now()) Turn(end - now);
@@ -72,7 +75,7 @@ void NetworkThread::Turn(Time at_most) {
   const Time now = clock_.Now();
   links_.SetTime(now);
   SendParcels();
-  const Time due = links_.Tick();
+  const Time due = std::min(keeper_.Tick(now), links_.Tick());
   if (report_wanted_.exchange(false)) PublishReport();
   if (now >= trim_due_) {
     ReturnFreedMemory();
@@ -86,6 +89,8 @@ void NetworkThread::SendParcels() {
   for (Parcel& parcel : outbox_.TakeAll()) {
     if (const auto* ask = std::get_if<node::AskToJoin>(&parcel)) {
       links_.AskToJoin(ask->peer);
+    } else if (const auto* ping = std::get_if<PingNow>(&parcel)) {
+      links_.Ping(ping->peer);
     } else {
       links_.Send(std::move(std::get<consensus::Message>(parcel)));
     }
@@ -94,8 +99,13 @@ void NetworkThread::SendParcels() {
 
 void NetworkThread::PublishReport() {
   const Time now = clock_.Now();
-  NetworkReport report{links_.counters(), links_.peers(), now, links_.budget().BytesPerSecond(now),
-                       links_.budget().QuotaLeft(now)};
+  NetworkReport report{links_.counters(),
+                       links_.peers(),
+                       now,
+                       links_.budget().BytesPerSecond(now),
+                       links_.budget().QuotaLeft(now),
+                       keeper_.peers(),
+                       driver_.Problems()};
   {
     const std::lock_guard lock(mutex_);
     report_ = std::move(report);
@@ -110,12 +120,19 @@ void NetworkThread::PeerUp(const PeerKey& peer, const wire::Hello& hello) {
   log::Info(log::Category::kNetwork, "peer up",
             {{"peer", peer.Short()}, {"software", hello.software}});
   mailbox_.Notice(consensus::PeerUp{peer, hello.takes});
+  keeper_.Up(clock_.Now(), peer);
 }
 
-void NetworkThread::PeerDown(const PeerKey& peer, const std::string& reason) {
+void NetworkThread::PeerDown(const PeerKey& peer, const std::string& reason,
+                             session::Parting parting) {
   log::WriteLimited(log::Level::kInfo, log::Category::kNetwork, "down " + peer.Short(), "peer down",
                     {{"peer", peer.Short()}, {"reason", reason}});
   mailbox_.Notice(consensus::PeerDown{peer});
+  keeper_.Down(clock_.Now(), peer, reason, parting);
+}
+
+void NetworkThread::Told(const PeerKey& peer, const wire::Membership& what) {
+  keeper_.Told(clock_.Now(), peer, what);
 }
 
 void NetworkThread::Deliver(consensus::Message message) {

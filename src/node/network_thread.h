@@ -16,13 +16,14 @@
 #include "node/gate.h"
 #include "node/mailbox.h"
 #include "node/outbox.h"
+#include "node/peer_keeper.h"
 
 namespace covey::node {
 
 class NetworkThread final : private learner::LinkEvents, private transport::Sink {
  public:
   NetworkThread(const Clock& clock, const learner::LinkSettings& settings, NetworkDriver& driver,
-                Mailbox& mailbox, Outbox& outbox);
+                Mailbox& mailbox, Outbox& outbox, PeerPlan plan);
   ~NetworkThread() override;
 
   void Start();
@@ -40,7 +41,8 @@ class NetworkThread final : private learner::LinkEvents, private transport::Sink
 
  private:
   void PeerUp(const PeerKey& peer, const wire::Hello& hello) override;
-  void PeerDown(const PeerKey& peer, const std::string& reason) override;
+  void PeerDown(const PeerKey& peer, const std::string& reason, session::Parting parting) override;
+  void Told(const PeerKey& peer, const wire::Membership& what) override;
   void Deliver(consensus::Message message) override;
   void Nacked(const PeerKey& peer, ExchangeId exchange, wire::Reason reason) override;
   void JoinAsked(const PeerKey& peer) override;
@@ -62,6 +64,7 @@ class NetworkThread final : private learner::LinkEvents, private transport::Sink
   Outbox& outbox_;
   wire_pb::ProtobufCodec codec_;
   learner::Links links_;
+  PeerKeeper keeper_;
   Gate ended_;
   std::atomic<bool> stopping_{false};
   Time trim_due_{};

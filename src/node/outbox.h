@@ -15,7 +15,10 @@ namespace covey::node {
 struct AskToJoin {
   PeerKey peer;
 };
-using Parcel = std::variant<consensus::Message, AskToJoin>;
+struct PingNow {
+  PeerKey peer;
+};
+using Parcel = std::variant<consensus::Message, AskToJoin, PingNow>;
 
 // Limit: kMaxParcels; beyond it WEIGHTS and requests to join are dropped and counted (their
 // exchange expires), DELTAS are not: there is at most one for each message of the FIFO that was

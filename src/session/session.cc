@@ -42,6 +42,8 @@ Session::Session(const Settings& settings, const wire::BodyCodec& codec,
       since_(now),
       last_heard_(now),
       last_ping_(now),
+      tells_left_(kMostTells),
+      last_told_(now),
       outgoing_(settings.deltas_queue),
       pace_(settings.report_every),
       out_progress_(now),
@@ -70,12 +72,36 @@ void Session::Close(std::string reason) {
   nacks_.clear();
 }
 
-void Session::Goodbye(std::string reason) {
+void Session::Goodbye(std::string reason, bool leaving) {
   if (state_ == State::kClosed) return;
   PumpControl();
   if (state_ == State::kClosed) return;
-  SendControl(wire::FrameKind::kBye, ExchangeId{}, 0, {});
+  wire::Envelope bye = Header(wire::FrameKind::kBye);
+  if (leaving) bye.flags = wire::kFlagLeaving;
+  Send(bye, {});
   Close(std::move(reason));
+}
+
+void Session::BeginPing() {
+  last_ping_ = now_;
+  ++ping_nonce_;
+  ping_due_ = true;
+  pong_awaited_ = true;
+}
+
+void Session::Ping(Time now) {
+  COVEY_CHECK(state_ == State::kReady);
+  now_ = now;
+  BeginPing();
+  Pump();
+}
+
+void Session::Tell(Time now, wire::Membership membership) {
+  COVEY_CHECK(state_ == State::kReady);
+  now_ = now;
+  if (tell_due_) membership.wants_peers |= tell_due_->wants_peers;
+  tell_due_ = std::move(membership);
+  Pump();
 }
 
 void Session::Reject(Reason reason) {
@@ -166,9 +192,7 @@ void Session::Tick(Time now) {
     CheckTransfers();
     if (state_ == State::kClosed) return;
     if (now >= last_ping_ + settings_.ping_every) {
-      last_ping_ = now;
-      ++ping_nonce_;
-      ping_due_ = true;
+      BeginPing();
       // What a damaged report or answer said is said again, in case the peer waits for it.
       if (taken_ != std::exchange(repeated_, taken_)) ReportBy(now_);
       answer_due_ = answer_.has_value();

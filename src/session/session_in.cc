@@ -21,7 +21,8 @@ namespace {
 constexpr std::uint32_t kReportAfter = 4;
 
 bool IsStructured(FrameKind kind) {
-  return kind == FrameKind::kHello || kind == FrameKind::kBegin || kind == FrameKind::kNack;
+  return kind == FrameKind::kHello || kind == FrameKind::kBegin || kind == FrameKind::kNack ||
+         kind == FrameKind::kMembership;
 }
 
 }  // namespace
@@ -82,6 +83,8 @@ bool Session::TakeCredit() {
 void Session::Handle(const Envelope& envelope, ByteView body) {
   const FrameKind kind = envelope.kind;
   if (kind == FrameKind::kBye) {
+    const bool leaves = (envelope.flags & wire::kFlagLeaving) != 0;
+    parting_ = leaves ? Parting::kLeft : Parting::kClosed;
     Close(state_ == State::kRefused ? reason_ : "peer said goodbye");
     return;
   }
@@ -100,6 +103,7 @@ void Session::Handle(const Envelope& envelope, ByteView body) {
     case FrameKind::kBegin:
     case FrameKind::kChunk:
     case FrameKind::kCredit:
+    case FrameKind::kMembership:
       break;
     default:
       return Reject(Reason::kFrameKind);
@@ -107,6 +111,7 @@ void Session::Handle(const Envelope& envelope, ByteView body) {
   if (state_ != State::kReady) return;  // refused: nothing is exchanged
   if (kind == FrameKind::kBegin) return OnBegin(envelope, body);
   if (kind == FrameKind::kChunk) return OnChunk(envelope, body);
+  if (kind == FrameKind::kMembership) return OnMembership(envelope, body);
   OnCredit(envelope);
 }
 
@@ -343,9 +348,22 @@ void Session::OnNack(const Envelope& envelope, ByteView body) {
 void Session::OnPing(const Envelope& envelope) { pong_due_ = envelope.exchange.value; }
 
 void Session::OnPong(const Envelope& envelope) {
-  if (envelope.exchange.value != ping_nonce_ || ping_due_ || ping_nonce_ == 0) return;
+  if (envelope.exchange.value != ping_nonce_ || ping_due_ || !pong_awaited_) return;
+  pong_awaited_ = false;
+  ++pongs_;
   rtt_ = now_ - last_ping_;
   pace_.RoundTrip(*rtt_);
+}
+
+void Session::OnMembership(const Envelope& envelope, ByteView body) {
+  if (const std::optional<Reason> reason = AddressGate(envelope)) return Reject(*reason);
+  tells_left_ = std::min(kMostTells, tells_left_ + Seconds(now_ - last_told_) * kTellsPerSecond);
+  last_told_ = now_;
+  if (tells_left_ < 1) return Reject(Reason::kTooOften);
+  tells_left_ -= 1;
+  Result<wire::Membership> membership = codec_.DecodeMembership(body);
+  if (!membership) return Violate(Reason::kMalformed, membership.error().Format());
+  host_.OnTold(*this, std::move(*membership));
 }
 
 }  // namespace covey::session

@@ -122,6 +122,12 @@ bool Session::PumpControl() {
     nacks_.pop_front();
   }
   if (!PumpReports()) return false;
+  if (tell_due_) {
+    if (!SendControl(wire::FrameKind::kMembership, ExchangeId{}, 0, codec_.Encode(*tell_due_))) {
+      return false;
+    }
+    tell_due_.reset();
+  }
   if (pong_due_) {
     if (!SendControl(wire::FrameKind::kPong, ExchangeId{*pong_due_}, 0, {})) return false;
     pong_due_.reset();

@@ -114,7 +114,7 @@ void VirtualNode::PeerUp(const PeerKey& peer, const wire::Hello& hello) {
   Notice(consensus::PeerUp{peer, hello.takes});
 }
 
-void VirtualNode::PeerDown(const PeerKey& peer, const std::string&) {
+void VirtualNode::PeerDown(const PeerKey& peer, const std::string&, session::Parting) {
   Notice(consensus::PeerDown{peer});
 }
 

@@ -91,7 +91,7 @@ class VirtualNode final : private learner::Host,
   std::optional<consensus::Message> Take() override;
 
   void PeerUp(const PeerKey& peer, const wire::Hello& hello) override;
-  void PeerDown(const PeerKey& peer, const std::string& reason) override;
+  void PeerDown(const PeerKey& peer, const std::string& reason, session::Parting parting) override;
   void Deliver(consensus::Message message) override;
   void Nacked(const PeerKey& peer, ExchangeId exchange, wire::Reason reason) override;
   void JoinAsked(const PeerKey& peer) override;

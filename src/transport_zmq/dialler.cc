@@ -190,6 +190,11 @@ void Dialler::Close(Time now) {
   due_ = now;  // not here: the sink may have been called from this very socket's Read
 }
 
+void Dialler::End(Sink& sink, Time now) {
+  if (up()) Down(sink, now, "hung up");
+  Stop(core_.settings.linger);
+}
+
 void Dialler::Down(Sink& sink, Time now, const std::string& reason) {
   const LinkId link = link_;
   link_ = {};

@@ -43,6 +43,10 @@ class Dialler {
 
   transport::SendResult Send(ByteView header, ByteView body);
   void Close(Time now);
+  // To be ended and thrown away.
+  void Retire() { retiring_ = true; }
+  bool retiring() const { return retiring_; }
+  void End(transport::Sink& sink, Time now);
   void Stop(Duration linger);
 
  private:
@@ -68,6 +72,7 @@ class Dialler {
   std::size_t next_host_ = 0;     // of a name with several addresses
   std::uint64_t connection_ = 0;  // TcpConnection::id
   bool ended_ = false;
+  bool retiring_ = false;
   std::string failure_;  // what the monitor said about this attempt
   std::uint32_t attempts_ = 0;
   std::size_t moved_ = 0;  // bytes, since it came up

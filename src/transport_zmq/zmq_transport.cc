@@ -87,6 +87,7 @@ class ZmqTransport::Impl {
   Status Open();
   void Poll(Sink& sink, Duration at_most);
   Status Dial(const DialAddress& peer);
+  void HangUp(const PeerKey& peer);
   void SetAllowedKeys(const std::vector<PeerKey>& keys);
   SendResult Send(LinkId link, ByteView header, ByteView body);
   void Close(LinkId link);
@@ -97,6 +98,7 @@ class ZmqTransport::Impl {
 
  private:
   Dialler* Find(LinkId link);
+  void Retire(Sink& sink, Time now);
   void BuildItems();
   void Wait(Duration at_most);
   void TellDowns(Sink& sink);
@@ -171,6 +173,7 @@ Status ZmqTransport::Impl::Dial(const DialAddress& peer) {
   }
   for (const auto& dialler : diallers_) {
     const DialAddress& known = dialler->peer();
+    if (dialler->retiring()) continue;
     if (known.address == peer.address && known.key == peer.key) {
       return Fail(ErrorCode::kConfig, "dial " + peer.address, "this peer is dialled already");
     }
@@ -182,6 +185,19 @@ Status ZmqTransport::Impl::Dial(const DialAddress& peer) {
   }
   diallers_.push_back(std::make_unique<Dialler>(core_, peer, *address));
   return {};
+}
+
+void ZmqTransport::Impl::HangUp(const PeerKey& peer) {
+  for (const auto& dialler : diallers_) {
+    if (dialler->peer().key == peer) dialler->Retire();
+  }
+}
+
+void ZmqTransport::Impl::Retire(Sink& sink, Time now) {
+  for (const auto& dialler : diallers_) {
+    if (dialler->retiring()) dialler->End(sink, now);
+  }
+  std::erase_if(diallers_, [](const auto& dialler) { return dialler->retiring(); });
 }
 
 void ZmqTransport::Impl::SetAllowedKeys(const std::vector<PeerKey>& keys) {
@@ -228,6 +244,7 @@ void ZmqTransport::Impl::TellDowns(Sink& sink) {
 
 void ZmqTransport::Impl::Poll(Sink& sink, Duration at_most) {
   TellDowns(sink);
+  Retire(sink, Now());
   for (std::size_t i = 0; i < diallers_.size(); ++i) diallers_[i]->Tick(Now());
   listener_.Tick(Now());
   Wait(at_most);
@@ -355,6 +372,7 @@ const std::string& ZmqTransport::endpoint() const { return impl_->endpoint(); }
 void ZmqTransport::Poll(Sink& sink, Duration at_most) { impl_->Poll(sink, at_most); }
 void ZmqTransport::Wake() { impl_->Wake(); }
 Status ZmqTransport::Dial(const DialAddress& peer) { return impl_->Dial(peer); }
+void ZmqTransport::HangUp(const PeerKey& peer) { impl_->HangUp(peer); }
 void ZmqTransport::SetAllowedKeys(const std::vector<PeerKey>& keys) { impl_->SetAllowedKeys(keys); }
 SendResult ZmqTransport::Send(LinkId link, ByteView header, ByteView body) {
   return impl_->Send(link, header, body);

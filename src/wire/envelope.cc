@@ -33,6 +33,8 @@ std::string_view Name(FrameKind kind) {
       return "pong";
     case FrameKind::kBye:
       return "bye";
+    case FrameKind::kMembership:
+      return "membership";
   }
   return "unknown";
 }

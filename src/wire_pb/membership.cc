@@ -6,6 +6,7 @@
 #include "covey/base/check.h"
 #include "covey/v1/peer.pb.h"
 #include "covey/wire/limits.h"
+#include "covey/wire_pb/codec.h"
 
 namespace covey::wire_pb {
 namespace {
@@ -59,6 +60,14 @@ Result<wire::Membership> DecodeMembership(ByteView body) {
     membership.peers.push_back(std::move(peer));
   }
   return membership;
+}
+
+std::vector<std::byte> ProtobufCodec::Encode(const wire::Membership& membership) const {
+  return wire_pb::Encode(membership);
+}
+
+Result<wire::Membership> ProtobufCodec::DecodeMembership(ByteView body) const {
+  return wire_pb::DecodeMembership(body);
 }
 
 }  // namespace covey::wire_pb

@@ -16,7 +16,14 @@ namespace covey::test {
 
 struct RecordedEvents final : learner::LinkEvents {
   void PeerUp(const PeerKey& peer, const wire::Hello&) override { Note("up " + Id(peer)); }
-  void PeerDown(const PeerKey& peer, const std::string&) override { Note("down " + Id(peer)); }
+  void PeerDown(const PeerKey& peer, const std::string&, session::Parting parting) override {
+    Note("down " + Id(peer));
+    partings.push_back(parting);
+  }
+  void Told(const PeerKey& peer, const wire::Membership& membership) override {
+    Note("told " + Id(peer));
+    told.push_back(membership);
+  }
   void Deliver(consensus::Message message) override {
     delivered.push_back(std::move(message));
     if (on_delivered) on_delivered();
@@ -42,6 +49,8 @@ struct RecordedEvents final : learner::LinkEvents {
   std::vector<std::string> lines;
   std::vector<std::string> rejected;
   std::vector<consensus::Message> delivered;
+  std::vector<session::Parting> partings;
+  std::vector<wire::Membership> told;
   std::function<void()> on_delivered;
 };
 

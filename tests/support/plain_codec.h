@@ -54,6 +54,18 @@ class PlainCodec final : public wire::BodyCodec {
     return out.bytes;
   }
 
+  std::vector<std::byte> Encode(const wire::Membership& membership) const override {
+    Writer out;
+    out.Text(membership.own_address);
+    out.Number(static_cast<std::uint8_t>(membership.wants_peers));
+    for (const wire::ToldPeer& peer : membership.peers) {
+      out.Raw(peer.key.bytes);
+      out.Text(peer.address);
+      out.Number(peer.age.count());
+    }
+    return out.bytes;
+  }
+
   Result<wire::Hello> DecodeHello(ByteView body) const override {
     Reader in{body};
     wire::Hello hello;
@@ -100,6 +112,22 @@ class PlainCodec final : public wire::BodyCodec {
     nack.text = wire::CleanText(in.Text(), wire::kMaxText);
     if (!in.whole()) return Fail(ErrorCode::kProtocol, "nack", "can't be parsed");
     return nack;
+  }
+
+  Result<wire::Membership> DecodeMembership(ByteView body) const override {
+    Reader in{body};
+    wire::Membership membership;
+    membership.own_address = in.Text();
+    membership.wants_peers = in.Number<std::uint8_t>() != 0;
+    while (in.good && !in.left.empty()) {
+      wire::ToldPeer peer;
+      in.Raw(peer.key.bytes);
+      peer.address = in.Text();
+      peer.age = Duration(in.Number<Duration::rep>());
+      membership.peers.push_back(std::move(peer));
+    }
+    if (!in.whole()) return Fail(ErrorCode::kProtocol, "membership", "can't be parsed");
+    return membership;
   }
 
  private:

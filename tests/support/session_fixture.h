@@ -136,6 +136,9 @@ class RecordingHost final : public session::Host {
                 wire::Reason reason) override {
     nacked.push_back(Nacked{kind, exchange, reason});
   }
+  void OnTold(session::Session&, wire::Membership membership) override {
+    told.push_back(std::move(membership));
+  }
 
   std::deque<std::vector<std::byte>> sent;
   std::size_t room = 1000000;
@@ -151,6 +154,7 @@ class RecordingHost final : public session::Host {
   std::vector<Nacked> nacked;
   bool keeps_parts = false;
   session::Held held;
+  std::vector<wire::Membership> told;
 };
 
 // One session with its host.

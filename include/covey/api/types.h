@@ -88,6 +88,25 @@ struct Peer {
   std::optional<double> rtt_seconds;  // of the last ping
 };
 
+// Somebody whom the node knows of, with a link or without.
+struct Member {
+  std::string key;                      // 64 hex digits
+  std::string address;                  // "192.168.1.7:7420"; empty: it can't be dialled
+  std::string state;                    // "unknown", "alive", "suspect", "dead", "left"
+  std::string reason;                   // of suspect, dead and left
+  double since_seconds = 0;             // how long in that state
+  std::optional<double> heard_seconds;  // since it was heard of; absent: never
+  bool linked = false;
+  bool dialled = false;               // by us, or we try
+  std::string problem;                // why the last attempt to reach it failed
+  std::string software;               // "covey 0.1.0"; empty: no link
+  std::optional<double> rtt_seconds;  // of the last ping
+  std::uint64_t pings = 0;            // sent on its link
+  std::uint64_t pongs = 0;            // of them answered
+
+  bool operator==(const Member&) const = default;
+};
+
 struct CheckpointInfo {
   std::string path;  // of the newest one that was written and verified; empty: none yet
   std::uint64_t batches = 0;
@@ -146,7 +165,8 @@ struct NodeStatus {
   std::uint64_t fifo_size = 0;
   std::uint64_t fifo_bytes = 0;
   std::uint64_t fifo_evicted = 0;
-  std::vector<Peer> peers;
+  std::vector<Peer> peers;  // links
+  std::vector<Member> members;
   std::vector<std::string> endpoints;  // bound: "tcp://127.0.0.1:7420"
   std::string api_socket;
   std::uint64_t pss_bytes = 0;

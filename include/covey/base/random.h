@@ -27,9 +27,10 @@ enum class Purpose : std::uint32_t {
   kSpeed = 7,      // simulated speed of nodes
   kSwarm = 8,      // drawn faults of swarm tests
   kTest = 9,
-  kSession = 10,    // session and exchange ids in the simulator
-  kDropout = 11,    // masks of dropout layers
-  kReservoir = 12,  // which samples of a live shard stay
+  kSession = 10,     // session and exchange ids in the simulator
+  kDropout = 11,     // masks of dropout layers
+  kReservoir = 12,   // which samples of a live shard stay
+  kMembership = 13,  // choice of links
 };
 
 class Stream {

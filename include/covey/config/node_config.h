@@ -47,8 +47,24 @@ struct Seed {
   HostPort address;
 };
 
+// What a node tells others about where it can be dialled.
+struct Advertise {
+  enum class Kind { kAuto, kNone, kAddress };  // kAuto: where it listens
+  Kind kind = Kind::kAuto;
+  HostPort address{};  // kAddress
+
+  bool operator==(const Advertise&) const = default;
+};
+
+struct PeersSettings {
+  std::uint32_t active = 16;  // links that a node seeks, 1 to 4096
+};
+
 struct NetworkSettings {
-  HostPort listen{"127.0.0.1", 7420};    // port 0: the system chooses
+  HostPort listen{"127.0.0.1", 7420};  // port 0: the system chooses
+  Advertise advertise;
+  PeersSettings peers;
+  bool alone = false;                    // nobody to exchange with, and no mistake
   std::vector<Seed> seeds;               // peers that are dialled, again and again
   ByteCount chunk{256ull << 10};         // body of a frame, 4 KiB to 256 KiB
   std::uint32_t credit = 8;              // chunks that a peer may send ahead, 1 to 256

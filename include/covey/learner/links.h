@@ -37,14 +37,17 @@
 
 namespace covey::learner {
 
-// Called from within the methods of Links; may call Send, Busy and AskToJoin, nothing else. PeerUp,
-// PeerDown, Nacked and JoinAsked come when the method that caused them is about to return, in the
-// order of their causes, so that a Send from within one never runs into another.
+// Called from within the methods of Links; may call Send, Busy, AskToJoin and Tell, nothing else.
+// PeerUp, PeerDown, Told, Nacked and JoinAsked come when the method that caused them is about to
+// return, in the order of their causes, so that a Send from within one never runs into another.
 class LinkEvents {
  public:
   virtual ~LinkEvents() = default;
   virtual void PeerUp(const PeerKey& peer, const wire::Hello& hello) = 0;
-  virtual void PeerDown(const PeerKey& peer, const std::string& reason) = 0;
+  virtual void PeerDown(const PeerKey& peer, const std::string& reason,
+                        session::Parting parting) = 0;
+  // What a peer says of itself and others; addresses as they look from here (AddressSeenFrom).
+  virtual void Told(const PeerKey&, const wire::Membership&) {}
   // A message that passed every gate before the FIFO.
   virtual void Deliver(consensus::Message message) = 0;
   // A WEIGHTS of ours will not be answered: refused by the peer, overtaken by a newer one
@@ -98,6 +101,8 @@ struct PeerInfo {
   Time since{};  // of the state
   SessionId session;
   std::optional<Duration> rtt;
+  std::uint64_t pings = 0;
+  std::uint64_t pongs = 0;
   std::string software;
   std::string summary;  // of its model
   std::optional<Time> last_message;
@@ -123,7 +128,12 @@ class Links final : public transport::Sink, private session::Host {
   // Answers a received message that the FIFO did not keep.
   void Busy(const consensus::Message& evicted);
   void AskToJoin(const PeerKey& peer);
-  // Says BYE on every link and closes them, without events.
+  // To a peer that is not up: nothing happens.
+  void Ping(const PeerKey& peer);
+  void Tell(const PeerKey& peer, wire::Membership membership);
+  // Says BYE on the links that we dialled to this peer and closes them.
+  void HangUp(const PeerKey& peer);
+  // Says that this node leaves on every link and closes them, without events.
   void Goodbye();
 
   // From now on no fault is injected; messages that are delayed still wait.
@@ -159,6 +169,7 @@ class Links final : public transport::Sink, private session::Host {
   void OnMessage(session::Session& session, consensus::Message message) override;
   void OnNacked(session::Session& session, consensus::MessageKind kind, ExchangeId exchange,
                 wire::Reason reason) override;
+  void OnTold(session::Session& session, wire::Membership membership) override;
 
   void Begin(const consensus::Message& message);
   void SendNow(consensus::Message message);

@@ -105,7 +105,8 @@ class Book {
 
   // A link is ready. `dialled`: by us. A second link to the same peer changes nothing.
   void LinkUp(Time now, const PeerKey& peer, std::vector<Action>& actions);
-  // Its last link is gone. `became`: kSuspect, or kLeft when it said goodbye.
+  // Its last link is gone. `became`: kSuspect; kAlive when the peer closed the link, as it does to
+  // have another in its place; kLeft when it said that it leaves.
   void LinkDown(Time now, const PeerKey& peer, const std::string& reason, State became);
   void Told(Time now, const PeerKey& by, const wire::Membership& what,
             std::vector<Action>& actions);
@@ -114,6 +115,9 @@ class Book {
   // longer (200 ms: twice, up to eight times).
   // Returns: when to be called next.
   Time Tick(Time now, Duration late, std::vector<Action>& actions);
+
+  // Replaces Settings::allowed; whoever is not allowed is forgotten.
+  void Allow(Time now, std::optional<std::set<PeerKey>> keys, std::vector<Action>& actions);
 
   std::vector<Known> peers() const;  // in key order
   std::size_t linked() const { return linked_; }

@@ -11,7 +11,8 @@
 // Files: everything in `state_dir`, locked for the life of the object: checkpoints/, model/ (the
 // best model as files for others: store/published.h), live.journal (samples that were accepted:
 // node/intake.h), start.safetensors (read when there is no
-// checkpoint yet: what `covey model import` left).
+// checkpoint yet: what `covey model import` left), peers (who is
+// dialled first in the next life).
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,8 @@ struct DaemonSettings {
   bool start_paused = false;
   // Who may say hello where the transport does not authenticate; unset: anybody.
   std::optional<std::set<PeerKey>> allowed;
+  // Who may be a peer at all; unset: anybody. Others that are told of are not dialled.
+  std::optional<std::set<PeerKey>> members;
 };
 
 class Daemon {

@@ -2,8 +2,10 @@
 // thread.
 #pragma once
 
+#include <map>
 #include <string>
 
+#include "covey/base/ids.h"
 #include "covey/base/time.h"
 #include "covey/transport/transport.h"
 
@@ -15,6 +17,15 @@ class NetworkDriver {
   virtual ~NetworkDriver() = default;
 
   virtual transport::Transport& transport() = 0;
+
+  // Dials a peer ("host:port") again and again until it is hung up on. Somebody who is dialled
+  // already, or an address that is none: nothing happens.
+  virtual void Dial(const PeerKey& peer, const std::string& address) = 0;
+  // Dials it no more; its link, if it has one still, goes down (OnLinkDown).
+  virtual void HangUp(const PeerKey& peer) = 0;
+
+  // Why the last attempts to reach peers failed, for people; of those that are dialled.
+  virtual std::map<PeerKey, std::string> Problems() const = 0;
 
   // Waits at most `at_most` for traffic, reports it to `sink`, and returns; earlier when woken.
   virtual void Poll(transport::Sink& sink, Duration at_most) = 0;

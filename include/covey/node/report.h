@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "covey/consensus/node.h"
 #include "covey/learner/links.h"
 #include "covey/learner/scoreboard.h"
+#include "covey/membership/book.h"
 
 namespace covey::node {
 
@@ -94,6 +96,8 @@ struct NetworkReport {
   Time at{};
   double send_rate = 0;                     // bytes a second, over the last minute
   std::optional<std::uint64_t> quota_left;  // of network.daily_quota
+  std::vector<membership::Known> members;   // whoever is known, with links or without
+  std::map<PeerKey, std::string> problems;  // why those that are dialled are not reached
 };
 
 struct FifoReport {

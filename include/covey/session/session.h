@@ -54,6 +54,13 @@ struct Held {
   bool whole = false;                 // it was delivered
 };
 
+// How a link ended.
+enum class Parting : std::uint8_t {
+  kLost,    // silence, a broken connection, or we closed it
+  kClosed,  // the peer closed this link
+  kLeft,    // the peer leaves the fleet
+};
+
 // Whether a DELTAS may come.
 enum class Expected : std::uint8_t { kNo, kYes, kAnswered };
 
@@ -86,6 +93,8 @@ class Host {
   // The peer refused what we sent, or (kReplaced) we overtook it ourselves.
   virtual void OnNacked(Session& session, consensus::MessageKind kind, ExchangeId exchange,
                         wire::Reason reason) = 0;
+  // What the peer says of itself and others.
+  virtual void OnTold(Session&, wire::Membership) {}
 };
 
 class Session {
@@ -116,8 +125,12 @@ class Session {
   void AskToJoin(Time now);
   // Tells the peer that a message of it was refused after its delivery.
   void Nack(Time now, consensus::MessageKind kind, ExchangeId exchange, wire::Reason reason);
-  // Says BYE, best effort, and closes.
-  void Goodbye(std::string reason);
+  // Sends a PING now instead of later. Requires: ready.
+  void Ping(Time now);
+  // Tells the peer who is there; what did not leave yet gives way to it. Requires: ready.
+  void Tell(Time now, wire::Membership membership);
+  // Says BYE, best effort, and closes. `leaving`: the node leaves, not only this link ends.
+  void Goodbye(std::string reason, bool leaving = false);
   // Closes without a word; what waits stays for TakeUnsent.
   void Close(std::string reason);
   Outgoing::Unsent TakeUnsent() { return outgoing_.TakeAll(); }
@@ -128,8 +141,11 @@ class Session {
   Time since() const { return since_; }              // of the present state
   std::optional<Duration> rtt() const { return rtt_; }
   const Pace& pace() const { return pace_; }
+  std::uint64_t pings() const { return ping_nonce_; }    // sent, or about to be
+  std::uint64_t pongs() const { return pongs_; }         // of them answered, and before the next
   Time last_message() const { return last_message_; }    // delivered; 0: none
   const std::string& reason() const { return reason_; }  // why refused or closed
+  Parting parting() const { return parting_; }
 
  private:
   struct PendingNack {
@@ -159,6 +175,7 @@ class Session {
   void OnNack(const wire::Envelope& envelope, ByteView body);
   void OnPing(const wire::Envelope& envelope);
   void OnPong(const wire::Envelope& envelope);
+  void OnMembership(const wire::Envelope& envelope, ByteView body);
   void Finish();
   void AbortIncoming();
 
@@ -182,6 +199,7 @@ class Session {
   bool HeldBack(Time until);
   Time OutgoingDeadline() const;
   void CheckTransfers();
+  void BeginPing();
 
   const Settings& settings_;
   const wire::BodyCodec& codec_;
@@ -192,6 +210,7 @@ class Session {
 
   State state_ = State::kWaiting;
   std::string reason_;
+  Parting parting_ = Parting::kLost;
   Time now_{};
   Time since_{};
   Time last_heard_{};
@@ -201,10 +220,16 @@ class Session {
   bool joined_ = false;
   std::optional<Duration> rtt_;
   std::uint64_t ping_nonce_ = 0;
+  std::uint64_t pongs_ = 0;
+  bool pong_awaited_ = false;
   wire::Hello peer_;
   std::uint8_t version_ = wire::kProtocolMax;
 
+  double tells_left_;  // of the peer's MEMBERSHIP frames, at last_told_
+  Time last_told_{};
+
   // Frames to be sent besides messages.
+  std::optional<wire::Membership> tell_due_;
   bool hello_due_ = false;
   bool ping_due_ = false;
   bool join_due_ = false;

@@ -15,6 +15,10 @@
 
 namespace covey::session {
 
+// MEMBERSHIP frames of a peer that are read: so many at once, then so many a second.
+inline constexpr double kMostTells = 16;
+inline constexpr double kTellsPerSecond = 4;
+
 struct Settings {
   PeerKey self;
   SessionId session;

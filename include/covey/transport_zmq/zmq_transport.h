@@ -99,6 +99,10 @@ class ZmqTransport final : public transport::Transport {
   // already.
   Status Dial(const DialAddress& peer);
 
+  // Dials this peer no more. From the next Poll on its dialled link is down (OnLinkDown, unless it
+  // was closed before); what was handed over may still leave.
+  void HangUp(const PeerKey& peer);
+
   // Replaces the set of keys. In the next Poll links of keys that left it go down (OnLinkDown) and
   // peers that joined it are dialled.
   void SetAllowedKeys(const std::vector<PeerKey>& keys);

@@ -1,4 +1,4 @@
-// Structured bodies of HELLO, BEGIN and NACK, and the codec that writes them.
+// Structured bodies of HELLO, BEGIN, NACK and MEMBERSHIP, and the codec that writes them.
 //
 // The codec is an interface because portable modules have no protobuf: wire_pb implements it
 // (proto/covey/v1/peer.proto).
@@ -17,6 +17,7 @@
 #include "covey/consensus/message.h"
 #include "covey/tensor/codec.h"
 #include "covey/wire/limits.h"
+#include "covey/wire/membership.h"
 #include "covey/wire/reason.h"
 
 namespace covey::wire {
@@ -76,6 +77,8 @@ class BodyCodec {
   virtual std::vector<std::byte> Encode(const Hello& hello) const = 0;
   virtual std::vector<std::byte> Encode(const Begin& begin) const = 0;
   virtual std::vector<std::byte> Encode(const Nack& nack) const = 0;
+  // Leaves out peers at the end that no longer fit into kMaxStructuredBody.
+  virtual std::vector<std::byte> Encode(const Membership& membership) const = 0;
 
   // Errors: kProtocol for bytes that are no such body, or longer than kMaxStructuredBody. Texts
   // come back cleaned (CleanText); fields of later versions are ignored. Ranges are for the caller
@@ -83,6 +86,7 @@ class BodyCodec {
   virtual Result<Hello> DecodeHello(ByteView body) const = 0;
   virtual Result<Begin> DecodeBegin(ByteView body) const = 0;
   virtual Result<Nack> DecodeNack(ByteView body) const = 0;
+  virtual Result<Membership> DecodeMembership(ByteView body) const = 0;
 };
 
 // Makes a peer's text fit for logs: at most `limit` bytes, printable ASCII, '?' for the rest.

@@ -20,6 +20,7 @@
 //   PING      nonce      -                        -                 -
 //   PONG      its nonce  -                        -                 -
 //   BYE       -          -                        -                 -
+//   MEMBERS   -          -                        -                 Membership
 //
 // A CHUNK repeats exchange, count and flags of its BEGIN, but for kFlagResume.
 #pragma once
@@ -46,6 +47,7 @@ enum class FrameKind : std::uint8_t {
   kPing = 6,
   kPong = 7,
   kBye = 8,
+  kMembership = 9,
 };
 
 // Returns: "hello", "begin", ...; "unknown" for a value of a later version.
@@ -58,6 +60,8 @@ inline constexpr std::uint16_t kFlagTraining = 4;
 // BEGIN: an earlier link broke in the middle of this message; chunks follow once the receiver has
 // said how many it holds. CREDIT: says so, in exchange and count.
 inline constexpr std::uint16_t kFlagResume = 8;
+// Flag of BYE: the sender's node leaves the fleet; without it only this link ends.
+inline constexpr std::uint16_t kFlagLeaving = 16;
 
 struct Envelope {
   std::uint8_t version = kProtocolMax;

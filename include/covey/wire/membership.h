@@ -29,7 +29,9 @@ struct ToldPeer {
 };
 
 struct Membership {
-  std::string own_address;      // where the sender can be dialled; empty: nowhere (behind NAT)
+  // Where the sender can be dialled; empty: nowhere (behind NAT); with the host "*": where its
+  // frames come from.
+  std::string own_address;
   bool wants_peers = false;     // the sender has too few: answer with what you know
   std::vector<ToldPeer> peers;  // at most kMaxToldPeers
 
@@ -39,5 +41,10 @@ struct Membership {
 // Whether a text may be an address: at most kMaxPeerAddress bytes of printable ASCII without
 // spaces, with a host, a colon and a port from 1 to 65535.
 bool IsPeerAddress(std::string_view text);
+
+// What was told over a link means something to its receiver only in view of where the link leads.
+// Returns: `told` with "*" as host replaced by the host of `link` ("tcp://10.0.0.7:41873"), or
+// empty: there is none, or the host is a loopback one and that of the link is not.
+std::string AddressSeenFrom(std::string_view link, std::string_view told);
 
 }  // namespace covey::wire

@@ -10,9 +10,11 @@ class ProtobufCodec final : public wire::BodyCodec {
   std::vector<std::byte> Encode(const wire::Hello& hello) const override;
   std::vector<std::byte> Encode(const wire::Begin& begin) const override;
   std::vector<std::byte> Encode(const wire::Nack& nack) const override;
+  std::vector<std::byte> Encode(const wire::Membership& membership) const override;
   Result<wire::Hello> DecodeHello(ByteView body) const override;
   Result<wire::Begin> DecodeBegin(ByteView body) const override;
   Result<wire::Nack> DecodeNack(ByteView body) const override;
+  Result<wire::Membership> DecodeMembership(ByteView body) const override;
 };
 
 }  // namespace covey::wire_pb

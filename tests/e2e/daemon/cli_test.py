@@ -108,7 +108,7 @@ class Cli(FleetTest):
     def test_usage(self):
         for arguments, text in (
             (["staus"], "unknown command 'staus'; did you mean 'status'?"),
-            ([], "a command is missing; there are status, pause, resume, settle, leave"),
+            ([], "a command is missing; there are status, peers"),
             (["status", "--jsn"], "unknown option '--jsn'; did you mean '--json'?"),
             (["status", "--timeout", "5"], "--timeout"),
             (["status", "--socket", "/a", "--config", "/b"], "--config"),

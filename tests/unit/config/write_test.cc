@@ -17,8 +17,7 @@ using testing::HasSubstr;
 std::string Unusual() {
   return R"(fleet: {name: robots-7}
 node: {name: "Jürgen's \"robot\": a", state_dir: /tmp/a b, start_paused: true, threads: auto,
-  cpu_limit: 0.25, seed: 18446744073709551615, index: 3,
-  init_index: 0}
+  cpu_limit: 0.25, seed: 18446744073709551615, index: 3, init_index: 0}
 network:
   listen: "[::1]:0"
   seeds:
@@ -26,6 +25,9 @@ network:
          std::string(64, '1') + R"(, address: "[fe80::1%wlan0]:7420"}
     - {key: )" +
          std::string(64, 'b') + R"(, address: robot2.local:1}
+  advertise: gate.example:7000
+  peers: {active: 5}
+  alone: true
   chunk: 5000B
   credit: 3
   max_links: 9

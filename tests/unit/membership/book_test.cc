@@ -247,5 +247,33 @@ TEST_F(BookTest, WhoIsNotHeardOfForADayIsForgotten) {
   EXPECT_EQ(book_->peers().size(), 2u);
 }
 
+TEST_F(BookTest, APeerThatClosedItsLinkIsNotSuspected) {
+  Make({});
+  Up(1);
+  book_->LinkDown(now_, Key(1), "peer said goodbye", State::kAlive);
+  EXPECT_EQ(Of(1).state, State::kAlive);
+  EXPECT_FALSE(Of(1).linked);
+  Tick(minutes(1));
+  EXPECT_EQ(Of(1).state, State::kAlive);
+  Tick(hours(2));
+  EXPECT_EQ(Of(1).state, State::kUnknown);
+}
+
+TEST_F(BookTest, WhoIsNotAllowedAnyMoreIsForgottenAndHungUpOn) {
+  Make({});
+  book_->AddSeed(now_, Key(1), Address(1));
+  book_->AddSeed(now_, Key(2), Address(2));
+  EXPECT_EQ(All<Dial>(Tick(seconds(1))).size(), 2u);
+  Up(1);
+  std::vector<Action> actions;
+  book_->Allow(now_, std::set<PeerKey>{Key(2)}, actions);
+  ASSERT_EQ(All<HangUp>(actions).size(), 1u);
+  EXPECT_EQ(All<HangUp>(actions)[0].peer, Key(1));
+  EXPECT_EQ(book_->linked(), 0u);
+  ASSERT_EQ(book_->peers().size(), 1u);
+  Told(2, {{Key(1), Address(1), seconds(1)}});
+  EXPECT_EQ(book_->peers().size(), 1u) << "nor learned about again";
+}
+
 }  // namespace
 }  // namespace covey::membership

@@ -4,6 +4,8 @@
 #include <signal.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "covey/store/safetensors.h"
@@ -237,6 +239,25 @@ TEST_F(DaemonTest, CanBeThrownAwayWhileItTrains) {
   auto daemon = Open();
   daemon->Start(network_, watcher_);
   ASSERT_TRUE(WaitForBatches(*daemon, 10));
+}
+
+TEST_F(DaemonTest, PeersOfAnEarlierLifeAreDialled) {
+  const PeerKey peer = SettingsOf(config_).identity.key;
+  PeerKey other = peer;
+  other.bytes[0] ^= 1;
+  const std::string file = config_.node.state_dir + "/peers";
+  std::filesystem::create_directories(config_.node.state_dir);
+  std::ofstream(file) << "covey-peers 1\n"
+                      << peer.Hex() << " 127.0.0.1:7 1\n"
+                      << other.Hex() << " 127.0.0.1:8 3\n";
+  auto daemon = Open(true);
+  daemon->Start(network_, watcher_);
+  EXPECT_TRUE(network_.IsDialled(other, "127.0.0.1:8"));
+  ASSERT_TRUE(daemon->Leave().has_value());
+  EXPECT_TRUE(daemon->Run(signals_).has_value());
+  std::ifstream kept(file);
+  const std::string text((std::istreambuf_iterator<char>(kept)), {});
+  EXPECT_NE(text.find(other.Hex() + " 127.0.0.1:8"), std::string::npos) << text;
 }
 
 }  // namespace

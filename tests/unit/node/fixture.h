@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -24,6 +26,16 @@ class LonelyNetwork final : public NetworkDriver, private transport::Transport {
     changed_.wait_for(lock, at_most, [this] { return woken_; });
     woken_ = false;
   }
+  void Dial(const PeerKey& peer, const std::string& address) override {
+    const std::lock_guard lock(mutex_);
+    dialled_[peer] = address;
+    changed_.notify_all();
+  }
+  void HangUp(const PeerKey& peer) override {
+    const std::lock_guard lock(mutex_);
+    dialled_.erase(peer);
+  }
+  std::map<PeerKey, std::string> Problems() const override { return {}; }
   void Wake() override {
     const std::lock_guard lock(mutex_);
     woken_ = true;
@@ -31,6 +43,15 @@ class LonelyNetwork final : public NetworkDriver, private transport::Transport {
   }
   void Close() override { closed = true; }
   std::string endpoint() const override { return "tcp://127.0.0.1:1"; }
+
+  // Waits for it.
+  bool IsDialled(const PeerKey& peer, const std::string& address) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] {
+      const auto found = dialled_.find(peer);
+      return found != dialled_.end() && found->second == address;
+    });
+  }
 
   std::atomic<bool> closed{false};
 
@@ -43,6 +64,7 @@ class LonelyNetwork final : public NetworkDriver, private transport::Transport {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool woken_ = false;
+  std::map<PeerKey, std::string> dialled_;
 };
 
 class Watcher final : public Observer {

@@ -1,0 +1,62 @@
+// Whom a node has links with: turns what the book of peers wants into calls of network and links.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "covey/config/node_config.h"
+#include "covey/learner/links.h"
+#include "covey/membership/book.h"
+#include "covey/membership/peers_file.h"
+#include "covey/node/network_driver.h"
+#include "covey/setup/assemble.h"
+
+namespace covey::node {
+
+struct PeerPlan {
+  membership::Settings settings;
+  std::uint64_t seed = 0;  // of the book's random choices
+  std::vector<config::Seed> seeds;
+  std::vector<membership::StoredPeer> stored;  // of an earlier life
+  bool loopback_only = false;                  // addresses beyond are neither dialled nor kept
+};
+
+// Where others are told to dial a node that listens at `endpoint` ("tcp://0.0.0.0:7420"): with the
+// host "*" when it listens on every interface. Empty: nowhere.
+std::string AddressToTell(const config::Advertise& advertise, const std::string& endpoint);
+
+// The plan of a node that listens at `endpoint`; without keys that are allowed, and without peers
+// of an earlier life.
+PeerPlan PlanOf(const config::NodeConfig& config, const setup::Identity& identity,
+                const std::string& endpoint);
+
+// Thread: that of the links.
+class PeerKeeper {
+ public:
+  // Requires: `driver` and `links` outlive this object.
+  PeerKeeper(PeerPlan plan, NetworkDriver& driver, learner::Links& links);
+
+  // Before all else.
+  void Start(Time now);
+  // Does what is due. Returns: when to be called next.
+  Time Tick(Time now);
+
+  void Up(Time now, const PeerKey& peer);
+  void Down(Time now, const PeerKey& peer, const std::string& reason, session::Parting parting);
+  void Told(Time now, const PeerKey& by, wire::Membership what);
+
+  std::vector<membership::Known> peers() const { return book_.peers(); }
+
+ private:
+  bool MayKeep(const std::string& address) const;
+  void Follow(const std::vector<membership::Action>& actions);
+
+  const PeerPlan plan_;
+  NetworkDriver& driver_;
+  learner::Links& links_;
+  membership::Book book_;
+  Time due_{};
+};
+
+}  // namespace covey::node
