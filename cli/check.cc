@@ -25,13 +25,13 @@ using CheckJson = nlohmann::ordered_json;
 class Findings {
  public:
   void Good(std::string what, std::string text) {
-    all.push_back({std::move(what), Finding::Kind::kGood, std::move(text), {}});
+    all.push_back({std::move(what), Finding::Kind::kGood, std::move(text), {}, {}});
   }
   void Warn(std::string what, std::string text) {
-    all.push_back({std::move(what), Finding::Kind::kWarning, std::move(text), {}});
+    all.push_back({std::move(what), Finding::Kind::kWarning, std::move(text), {}, {}});
   }
   void Bad(std::string what, const Error& error) {
-    all.push_back({std::move(what), Finding::Kind::kError, error.Format(), error.code});
+    all.push_back({std::move(what), Finding::Kind::kError, error.Format(), error.code, {}});
   }
 
   std::vector<Finding> all;
@@ -213,18 +213,20 @@ std::string FindingsText(const std::vector<Finding>& findings) {
     std::string mark = Mark(one.kind);
     mark.resize(9, ' ');
     text += mark + one.what + ": " + one.text + '\n';
+    if (!one.remedy.empty()) text += std::string(mark.size(), ' ') + one.remedy + '\n';
   }
   return text + std::to_string(errors) + (errors == 1 ? " error, " : " errors, ") +
          std::to_string(warnings) + (warnings == 1 ? " warning\n" : " warnings\n");
 }
 
-std::string FindingsJson(const std::vector<Finding>& findings) {
+std::string FindingsJson(const std::vector<Finding>& findings, const char* schema) {
   CheckJson json;
-  json["schema"] = "covey.check/1";
+  json["schema"] = schema;
   json["good"] = ExitCodeOf(findings) == 0;
   json["findings"] = CheckJson::array();
   for (const Finding& one : findings) {
     CheckJson put{{"what", one.what}, {"result", Mark(one.kind)}, {"text", one.text}};
+    if (!one.remedy.empty()) put["remedy"] = one.remedy;
     if (one.kind == Finding::Kind::kError) put["code"] = static_cast<int>(one.code);
     json["findings"].push_back(std::move(put));
   }

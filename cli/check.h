@@ -15,6 +15,7 @@ struct Finding {
   Kind kind = Kind::kGood;
   std::string text;
   ErrorCode code = ErrorCode::kSoftware;  // of an error
+  std::string remedy = {};                // what to do; empty: nothing, or it is in the text
 };
 
 // Reads the file, opens the data, binds the ports for a moment, resolves the seeds, looks at disk,
@@ -22,7 +23,8 @@ struct Finding {
 std::vector<Finding> CheckNode(const std::string& path);
 
 std::string FindingsText(const std::vector<Finding>& findings);
-std::string FindingsJson(const std::vector<Finding>& findings);
+// `schema`: of the object, "covey.check/1".
+std::string FindingsJson(const std::vector<Finding>& findings, const char* schema);
 
 // Returns: 0, or the exit code of the first error.
 int ExitCodeOf(const std::vector<Finding>& findings);

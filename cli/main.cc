@@ -22,7 +22,7 @@
 #include "init_command.h"
 #include "model_files.h"
 #include "model_text.h"
-#include "peers.h"
+#include "peer_commands.h"
 #include "predict.h"
 #include "push.h"
 #include "status_text.h"
@@ -38,7 +38,6 @@ struct Options {
   std::string file;
   bool json = false;
   bool no_wait = false;
-  bool watch = false;
 };
 
 struct Place {
@@ -96,9 +95,7 @@ void Print(const Options& options, const api::NodeStatus& status) {
 }
 
 Status ShowStatus(const Options& options) {
-  const auto place = Find(options);
-  if (!place) return tl::unexpected(place.error());
-  auto client = Connect(*place);
+  auto client = ConnectTo(options);
   if (!client) return tl::unexpected(client.error());
   const auto status = client->GetStatus();
   if (!status) return tl::unexpected(status.error());
@@ -106,22 +103,8 @@ Status ShowStatus(const Options& options) {
   return {};
 }
 
-Status ShowPeers(const Options& options) {
-  const auto place = Find(options);
-  if (!place) return tl::unexpected(place.error());
-  auto client = Connect(*place);
-  if (!client) return tl::unexpected(client.error());
-  if (options.watch) return WatchPeers(*client, options.json);
-  const auto status = client->GetStatus();
-  if (!status) return tl::unexpected(status.error());
-  std::fputs((options.json ? PeersJson(*status) : PeersText(*status)).c_str(), stdout);
-  return {};
-}
-
 Status Steer(const Options& options, api::Command command) {
-  const auto place = Find(options);
-  if (!place) return tl::unexpected(place.error());
-  auto client = Connect(*place);
+  auto client = ConnectTo(options);
   if (!client) return tl::unexpected(client.error());
   const auto status = client->Do(command);
   if (!status) return tl::unexpected(status.error());
@@ -136,9 +119,7 @@ Status Steer(const Options& options, api::Command command) {
 
 // The daemon measures its model before it goes; that takes as long as it takes.
 Status Leave(const Options& options) {
-  const auto place = Find(options);
-  if (!place) return tl::unexpected(place.error());
-  auto client = Connect(*place);
+  auto client = ConnectTo(options);
   if (!client) return tl::unexpected(client.error());
   if (const Status subscribed = client->Subscribe(); !subscribed) return subscribed;
   const auto accepted = client->Do(api::Command::kLeave);
@@ -286,7 +267,8 @@ complete -o default -F _covey covey
 
 int Check(const Options& options) {
   const std::vector<Finding> findings = CheckNode(options.file);
-  const std::string text = options.json ? FindingsJson(findings) : FindingsText(findings);
+  const std::string text =
+      options.json ? FindingsJson(findings, "covey.check/1") : FindingsText(findings);
   std::fputs(text.c_str(), stdout);
   return ExitCodeOf(findings);
 }
@@ -299,6 +281,14 @@ int Report(const Error& error) {
     std::fprintf(stderr, "covey: %s\n", error.Format().c_str());
   }
   return ExitCode(error);
+}
+
+PeerCommands::Host HostOf(command_line::Command& program, Options& options) {
+  return {[&](const char* name, const char* help) -> command_line::Command& {
+            return Add(program, name, help, options);
+          },
+          [&options] { return ConnectTo(options); }, [&options] { return ConfigOf(options); },
+          options.json};
 }
 
 bool HasCompleted(const command_line::Command& program, int argc, char** argv) {
@@ -315,8 +305,7 @@ int Main(int argc, char** argv) {
   program.Version([] { return api::VersionLine("covey"); });
   Options options;
   const Command& status = Add(program, "status", "Show what the daemon is doing", options);
-  Command& peers = Add(program, "peers", "Show whom the daemon knows, and how it stands", options);
-  peers.Flag("--watch", options.watch, "Go on, and tell what changes");
+  PeerCommands of_peers(HostOf(program, options));
   const Command& pause = Add(program, "pause", "Stop training; go on answering peers", options);
   const Command& resume = Add(program, "resume", "Go on training", options);
   const Command& settle =
@@ -342,12 +331,11 @@ int Main(int argc, char** argv) {
   if (HasCompleted(program, argc, argv)) return 0;
   if (const auto code = program.Parse(argc, argv)) return *code;
   if (check.given()) return Check(options);
+  if (const auto ran = of_peers.Run()) return *ran ? **ran : Report(ran->error());
 
   Status done;
   if (status.given()) {
     done = ShowStatus(options);
-  } else if (peers.given()) {
-    done = ShowPeers(options);
   } else if (pause.given()) {
     done = Steer(options, api::Command::kPause);
   } else if (resume.given()) {

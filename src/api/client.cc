@@ -161,6 +161,15 @@ Result<NodeStatus> Client::GetStatus() { return state_->Ask(RequestKind::kStatus
 
 Result<NodeStatus> Client::Do(Command command) { return state_->Ask(ToRequest(command)); }
 
+Result<NodeStatus> Client::Ping(const std::string& peer) {
+  Request request;
+  request.kind = RequestKind::kPing;
+  request.peer = peer;
+  auto reply = state_->AskFor(std::move(request));
+  if (!reply) return tl::unexpected(std::move(reply.error()));
+  return std::move(reply->result);
+}
+
 Result<Predictions> Client::Predict(const Question& question) {
   // Protobuf adds a few bytes to four for each number.
   if (question.values.size() * sizeof(float) + 64 > kMaxRequest) {

@@ -307,6 +307,7 @@ std::string EncodeRequest(const Request& request) {
   if (request.kind == RequestKind::kPush) {
     Put(request.samples, message.mutable_request()->mutable_push());
   }
+  message.mutable_request()->set_peer(request.peer);
   return message.SerializeAsString();
 }
 
@@ -359,6 +360,7 @@ Result<Request> DecodeRequest(std::string_view bytes) {
   to.question.values.assign(request.predict().values().begin(), request.predict().values().end());
   to.question.top = request.predict().top();
   if (to.kind == RequestKind::kPush) to.samples = ToSamples(request.push());
+  to.peer = request.peer();
   return to;
 }
 

@@ -23,6 +23,7 @@ enum class RequestKind : std::uint8_t {
   kSettle,
   kLeave,
   kPredict,
+  kPing,
   kPush = 10
 };
 
@@ -31,6 +32,7 @@ struct Request {
   RequestKind kind = RequestKind::kStatus;
   Question question = {};  // kPredict
   Samples samples = {};    // kPush
+  std::string peer = {};   // kPing
 };
 
 struct Reply {

@@ -49,7 +49,7 @@ struct Server::State {
 
   // One message of one client. Returns: whether there was one.
   bool ServeOne(Handler& handler);
-  Result<NodeStatus> Answer(Handler& handler, const std::string& client, RequestKind kind);
+  Result<NodeStatus> Answer(Handler& handler, const std::string& client, const Request& request);
   // Returns: 0, EAGAIN (its queue is full), EHOSTUNREACH (gone).
   int Send(const std::string& client, const std::string& bytes);
   void SendEvents();
@@ -106,9 +106,9 @@ int Server::State::Send(const std::string& client, const std::string& bytes) {
 }
 
 Result<NodeStatus> Server::State::Answer(Handler& handler, const std::string& client,
-                                         RequestKind kind) {
+                                         const Request& request) {
   Result<void> done;
-  switch (kind) {
+  switch (request.kind) {
     case RequestKind::kUnknown:
       return Fail(ErrorCode::kProtocol, "coveyd", "does not know this request",
                   "it is older than this program");
@@ -129,6 +129,9 @@ Result<NodeStatus> Server::State::Answer(Handler& handler, const std::string& cl
       break;
     case RequestKind::kSettle:
       done = handler.Do(Command::kSettle);
+      break;
+    case RequestKind::kPing:
+      done = handler.Ping(request.peer);
       break;
     case RequestKind::kPredict:  // ServeOne
     case RequestKind::kPush:
@@ -176,7 +179,7 @@ bool Server::State::ServeOne(Handler& handler) {
       reply.result = tl::unexpected(std::move(pushed.error()));
     }
   } else {
-    reply.result = Answer(handler, client, request->kind);
+    reply.result = Answer(handler, client, *request);
   }
   if (Send(client, EncodeReply(reply)) == EMSGSIZE) {
     const bool asked_too_much = reply.predictions.has_value();

@@ -152,7 +152,6 @@ api::Member ToMember(const membership::Known& known, const node::NetworkReport& 
   }
   for (const learner::PeerInfo& info : network.peers) {
     if (info.key != known.key) continue;
-    if (info.state == session::State::kRefused) to.problem = info.reason;
     if (info.state != session::State::kReady) continue;
     to.software = info.software;
     if (info.rtt) to.rtt_seconds = Seconds(*info.rtt);

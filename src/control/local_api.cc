@@ -86,6 +86,12 @@ Result<void> LocalApi::Do(api::Command command) {
   return daemon.Leave();
 }
 
+Result<void> LocalApi::Ping(const std::string& peer) {
+  const Result<PeerKey> key = PeerKey::FromHex(peer);
+  if (!key) return tl::unexpected(key.error());
+  return daemon_.load()->Ping(*key);
+}
+
 Result<api::Predictions> LocalApi::Predict(const api::Question& question) {
   return AnswerFrom(*daemon_.load(), question);
 }

@@ -124,6 +124,16 @@ Status Daemon::Leave() {
   return {};
 }
 
+Status Daemon::Ping(const PeerKey& peer) {
+  for (const learner::PeerInfo& info : GetReport().network.peers) {
+    if (info.key != peer || info.state != session::State::kReady) continue;
+    state_->outbox.Put(PingNow{peer});
+    state_->network->Wake();
+    return {};
+  }
+  return Fail(ErrorCode::kUnavailable, "peer " + peer.Short(), "there is no link to it");
+}
+
 // Returns: why the node ends now, or nothing.
 std::optional<Ending> Daemon::State::LookAround() {
   const std::lock_guard lock(mutex);

@@ -105,7 +105,7 @@ void NetworkThread::PublishReport() {
                        links_.budget().BytesPerSecond(now),
                        links_.budget().QuotaLeft(now),
                        keeper_.peers(),
-                       driver_.Problems()};
+                       keeper_.Problems()};
   {
     const std::lock_guard lock(mutex_);
     report_ = std::move(report);

@@ -73,6 +73,7 @@ Time PeerKeeper::Tick(Time now) {
 }
 
 void PeerKeeper::Up(Time now, const PeerKey& peer) {
+  problems_.erase(peer);
   std::vector<membership::Action> actions;
   book_.LinkUp(now, peer, actions);
   Follow(actions);
@@ -95,6 +96,26 @@ void PeerKeeper::Told(Time now, const PeerKey& by, wire::Membership what) {
   Follow(actions);
 }
 
+std::map<PeerKey, std::string> PeerKeeper::Problems() const {
+  std::map<PeerKey, std::string> problems = driver_.Problems();
+  // A link that was refused is up for the driver.
+  for (const learner::PeerInfo& info : links_.peers()) {
+    if (info.key && info.state == session::State::kRefused) problems[*info.key] = info.reason;
+  }
+  problems.insert(problems_.begin(), problems_.end());
+  return problems;
+}
+
+void PeerKeeper::HangUp(const PeerKey& peer) {
+  const std::map<PeerKey, std::string> problems = Problems();
+  if (const auto found = problems.find(peer); found != problems.end()) {
+    if (problems_.size() >= plan_.settings.max_peers) problems_.clear();
+    problems_[peer] = found->second;
+  }
+  links_.HangUp(peer);
+  driver_.HangUp(peer);
+}
+
 void PeerKeeper::Follow(const std::vector<membership::Action>& actions) {
   for (const membership::Action& action : actions) {
     if (const auto* tell = std::get_if<membership::Tell>(&action)) {
@@ -102,9 +123,7 @@ void PeerKeeper::Follow(const std::vector<membership::Action>& actions) {
     } else if (const auto* dial = std::get_if<membership::Dial>(&action)) {
       driver_.Dial(dial->peer, dial->address);
     } else {
-      const PeerKey& peer = std::get<membership::HangUp>(action).peer;
-      links_.HangUp(peer);
-      driver_.HangUp(peer);
+      HangUp(std::get<membership::HangUp>(action).peer);
     }
   }
 }

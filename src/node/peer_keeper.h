@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -47,15 +48,19 @@ class PeerKeeper {
   void Told(Time now, const PeerKey& by, wire::Membership what);
 
   std::vector<membership::Known> peers() const { return book_.peers(); }
+  // Why peers are not reached: what the last attempt came to, also while none runs.
+  std::map<PeerKey, std::string> Problems() const;
 
  private:
   bool MayKeep(const std::string& address) const;
+  void HangUp(const PeerKey& peer);
   void Follow(const std::vector<membership::Action>& actions);
 
   const PeerPlan plan_;
   NetworkDriver& driver_;
   learner::Links& links_;
   membership::Book book_;
+  std::map<PeerKey, std::string> problems_;  // of attempts that are over
   Time due_{};
 };
 

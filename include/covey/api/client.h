@@ -32,6 +32,9 @@ class Client {
   // Returns: the status right after the command was accepted. kLeave is accepted long before it is
   // done: kFinished follows to subscribers, then the daemon exits.
   Result<NodeStatus> Do(Command command);
+  // Has the daemon ask a linked peer (64 hex digits) for a sign of life. Returns: the status right
+  // after; the Member's pongs grow when it answers. Errors: kUnavailable when it has no link.
+  Result<NodeStatus> Ping(const std::string& peer);
   // What the published model answers, sample by sample.
   // Errors: as GetStatus; kUsage when the question is larger than a request may be (split it).
   Result<Predictions> Predict(const Question& question);

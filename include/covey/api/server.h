@@ -26,6 +26,10 @@ class Handler {
   virtual ~Handler() = default;
   virtual NodeStatus GetStatus() = 0;
   virtual covey::Result<void> Do(Command command) = 0;
+  // Asks a linked peer for a sign of life; it shows in its Member.
+  virtual covey::Result<void> Ping(const std::string& peer) {
+    return Fail(ErrorCode::kUnavailable, "peer " + peer, "there is no link to it");
+  }
   virtual covey::Result<Predictions> Predict(const Question& question) = 0;
   virtual covey::Result<Pushed> Push(const Samples& samples) = 0;
 };

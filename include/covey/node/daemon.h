@@ -77,6 +77,8 @@ class Daemon {
   Status Resume();
   Status Settle();
   Status Leave();  // returns at once
+  // Asks a peer for a sign of life. Errors: kUnavailable when there is no link to it.
+  Status Ping(const PeerKey& peer);
 
   // What the published model answers. Shapes: raw [samples][features], raw numbers.
   // Errors: kTemporary before there is a model; kData when a number can't be used.
