@@ -164,6 +164,28 @@ TEST_P(Links, MayBeClosedFromWithinTheSink) {
   ASSERT_TRUE(Drive(both(), [&] { return rounds == 3; }));
 }
 
+TEST_P(Links, HungUpOnEndAndAreNotDialledUntilAskedAgain) {
+  OpenPair();
+  Meet();
+  const std::size_t frames = a().sink.frames;
+  const std::uint64_t attempts = b().transport->counters().dial_attempts;
+  // As the links do: a last frame, closed, and hung up.
+  ASSERT_EQ(Say(b(), b().only(), 5), SendResult::kSent);
+  b().transport->Close(b().only());
+  b().transport->HangUp(a().key());
+  b().sink.up.clear();
+  EXPECT_TRUE(Drive(both(), [&] { return a().sink.frames == frames + 1 && a().sink.up.empty(); }));
+  EXPECT_TRUE(b().sink.downs.empty()) << "of a link that was closed before";
+  EXPECT_TRUE(b().transport->dials().empty());
+  DriveFor(both(), std::chrono::milliseconds(200));
+  EXPECT_EQ(b().transport->counters().dial_attempts, attempts);
+  ASSERT_TRUE(b().transport->Dial({a().key(), a().transport->endpoint()}));
+  Meet();
+  // One that is up is told about.
+  b().transport->HangUp(a().key());
+  EXPECT_TRUE(Drive(both(), [&] { return b().sink.downs.size() == 1 && a().sink.up.empty(); }));
+}
+
 TEST_P(Links, ReportFullWhenThePeerDoesNotRead) {
   OpenPair(4096);  // or it would cut who sends so much ahead
   Meet();

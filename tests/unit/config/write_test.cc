@@ -13,12 +13,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// A node file with every key away from its default.
-std::string Unusual() {
-  return R"(fleet: {name: robots-7}
-node: {name: "Jürgen's \"robot\": a", state_dir: /tmp/a b, start_paused: true, threads: auto,
-  cpu_limit: 0.25, seed: 18446744073709551615, index: 3, init_index: 0}
-network:
+std::string UnusualNetwork() {
+  return R"(network:
   listen: "[::1]:0"
   seeds:
     - {key: )" +
@@ -40,7 +36,16 @@ network:
   handshake: 2s
   reconnect_first: 1ms
   reconnect_most: 3s
-security: {mode: none, allow_plaintext_beyond_loopback: true, key_file: key,
+)";
+}
+
+// A node file with every key away from its default.
+std::string Unusual() {
+  return R"(fleet: {name: robots-7}
+node: {name: "Jürgen's \"robot\": a", state_dir: /tmp/a b, start_paused: true, threads: auto,
+  cpu_limit: 0.25, seed: 18446744073709551615, index: 3, init_index: 0}
+)" + UnusualNetwork() +
+         R"(security: {mode: none, allow_plaintext_beyond_loopback: true, key_file: key,
   authorized_keys: [)" +
          std::string(64, '2') + R"(], authorized_keys_file: "null"}
 model:
