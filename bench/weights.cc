@@ -60,7 +60,9 @@ double Measure(const std::function<void()>& near, const std::function<void()>& f
 
 struct Node final : learner::LinkEvents {
   void PeerUp(const PeerKey& peer, const wire::Hello&) override { up = peer; }
-  void PeerDown(const PeerKey&, const std::string& reason) override { Die("down: " + reason); }
+  void PeerDown(const PeerKey&, const std::string& reason, session::Parting) override {
+    Die("down: " + reason);
+  }
   void Deliver(consensus::Message message) override {
     bytes += message.payload->size();
     ++delivered;

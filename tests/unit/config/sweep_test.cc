@@ -40,7 +40,8 @@ std::string Bad(const std::string& text) {
 
 TEST(Sweep, TheShippedOnesAreSound) {
   const std::vector<std::pair<std::string, std::size_t>> shipped = {
-      {"rates", 6}, {"biased", 6}, {"biased-mnist", 2}, {"biased-cifar-10", 1}, {"frontier", 14}, {"stability", 25}};
+      {"rates", 6},           {"biased", 6},    {"biased-mnist", 2},
+      {"biased-cifar-10", 1}, {"frontier", 14}, {"stability", 25}};
   for (const auto& [name, points] : shipped) {
     const auto sweep = LoadSweep(SourcePath("configs/sweeps/" + name + ".yaml"));
     ASSERT_TRUE(sweep) << sweep.error().Format();
