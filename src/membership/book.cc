@@ -94,7 +94,7 @@ void Book::AddSeed(Time now, const PeerKey& key, const std::string& address) {
   Peer* peer = Find(now, key);
   if (peer == nullptr) return;
   peer->seed = true;
-  if (peer->address.empty()) peer->address = address;
+  peer->address = address;
 }
 
 // --- What happens ---
@@ -130,7 +130,7 @@ void Book::Told(Time now, const PeerKey& by, const wire::Membership& what,
   Peer* teller = Find(now, by);
   if (teller == nullptr) return;
   teller->heard = now;
-  teller->address = what.own_address;
+  if (!teller->seed) teller->address = what.own_address;
   if (what.wants_peers && (!teller->answered || now - *teller->answered >= kAnswerEvery)) {
     teller->answered = now;
     TellOne(now, by, actions);
@@ -141,7 +141,8 @@ void Book::Told(Time now, const PeerKey& by, const wire::Membership& what,
     Peer* peer = Find(now, told.key);
     if (peer == nullptr || peer->linked || (peer->heard && *peer->heard >= heard)) continue;
     peer->heard = heard;
-    if (peer->address != told.address) {  // it has moved: the old address will not answer
+    if (!peer->seed &&
+        peer->address != told.address) {  // it has moved: the old address will not answer
       peer->address = told.address;
       peer->dial_due = now;
       peer->give_up = now;

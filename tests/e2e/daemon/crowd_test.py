@@ -82,12 +82,7 @@ def resident(pid):
 
 class CrowdTest(FleetTest):
     def pair(self, first_flags=(), **limits):
-        keys = []
-        for name in "ab":
-            daemon = self.start(self.config(name, mode="curve"), "--paused").ready()
-            keys.append(daemon.key)
-            daemon.stop()
-            self.daemons.remove(daemon)
+        keys = [self.first_key(self.config(name, mode="curve")) for name in "ab"]
         a = self.start(self.config("a", mode="curve", keys=keys[1]), *first_flags, **limits).ready()
         address = a.listen.removeprefix("tcp://")
         seed = f"{{key: {a.key}, address: '{address}'}}"

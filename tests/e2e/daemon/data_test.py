@@ -46,7 +46,7 @@ class FromATable(unittest.TestCase):
             self.assertIn("units: 3", node)
             self.assertIn("  csv: {ignore: [row]}", node)
             write(here, "node.yaml", node.replace("data:\n", "data:\n  validation: {last: 100}\n") +
-                  "node: {state_dir: state}\nnetwork: {listen: '127.0.0.1:0'}\n"
+                  "node: {state_dir: state}\nnetwork: {listen: '127.0.0.1:0', alone: true}\n"
                   "train: {until: {epochs: 20}, linger: none, settle: 0%}\n")
             done = run("coveyd", "--config", "node.yaml", cwd=here)
             self.assertEqual(done.returncode, 0, done.stderr)

@@ -170,6 +170,14 @@ class FleetTest(unittest.TestCase):
         self.daemons.append(daemon)
         return daemon
 
+    def first_key(self, config):
+        """Starts a node once that knows nobody yet. Returns: the key that it has made."""
+        edit(config, ("network:\n", "network:\n  alone: true\n"))
+        daemon = self.start(config, "--paused").ready()
+        daemon.stop()
+        self.daemons.remove(daemon)
+        return daemon.key
+
     def covey(self, *arguments, code=0, timeout=LONG):
         """Runs covey. Returns: stdout."""
         done = subprocess.run([os.path.join(BIN, "covey"), *arguments], capture_output=True,

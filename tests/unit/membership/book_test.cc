@@ -275,5 +275,19 @@ TEST_F(BookTest, WhoIsNotAllowedAnyMoreIsForgottenAndHungUpOn) {
   EXPECT_EQ(book_->peers().size(), 1u) << "nor learned about again";
 }
 
+TEST_F(BookTest, ASeedIsDialledWhereTheOperatorSays) {
+  Make({});
+  book_->Remember(now_, Key(1), Address(9), seconds(1));
+  book_->AddSeed(now_, Key(1), Address(1));
+  Up(1);
+  std::vector<Action> actions;
+  book_->Told(now_, Key(1), {"", false, {}}, actions);
+  EXPECT_EQ(Of(1).address, Address(1));
+  book_->LinkDown(now_, Key(1), "connection ended", State::kSuspect);
+  now_ += seconds(5);
+  Told(2, {{Key(1), Address(7), seconds(0)}});
+  EXPECT_EQ(Of(1).address, Address(1));
+}
+
 }  // namespace
 }  // namespace covey::membership
