@@ -70,35 +70,3 @@ endif()
 if(COVEY_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
-
-# covey_precompile(NAME LEVEL [HEADERS header...] [NEEDS target...]): reads COVEY_COMMON_HEADERS and
-# HEADERS once for all targets of that optimisation level which covey_read_beforehand names. A third
-# of the seconds of a whole build goes into reading them. A compiler cache tells by what is read
-# whether it knows a result, so with one every source reads for itself; so does the preset dev,
-# which finds missing includes.
-set(COVEY_COMMON_HEADERS
-  <algorithm> <chrono> <cstdint> <cstring> <filesystem> <fstream> <functional> <map> <memory>
-  <optional> <set> <span> <sstream> <string> <string_view> <utility> <variant> <vector>)
-function(covey_precompile name level)
-  cmake_parse_arguments(arg "" "" "HEADERS;NEEDS" ${ARGN})
-  if(CMAKE_CXX_COMPILER_LAUNCHER OR NOT COVEY_UNITY)
-    return()
-  endif()
-  set(source ${CMAKE_BINARY_DIR}/generated/none.cc)  # no target is without one
-  if(NOT EXISTS ${source})
-    file(WRITE ${source} "")
-  endif()
-  add_library(covey_precompiled_${name} OBJECT ${source})
-  target_link_libraries(covey_precompiled_${name} PRIVATE covey_options ${arg_NEEDS})
-  covey_quick(covey_precompiled_${name} ${level})
-  target_precompile_headers(covey_precompiled_${name} PRIVATE
-    ${arg_HEADERS} ${COVEY_COMMON_HEADERS})
-endfunction()
-
-function(covey_read_beforehand target name)
-  if(TARGET covey_precompiled_${name})
-    target_precompile_headers(${target} REUSE_FROM covey_precompiled_${name})
-  endif()
-endfunction()
-
-covey_precompile(standard -O1)

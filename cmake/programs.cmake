@@ -10,7 +10,6 @@ function(covey_program name folder)
   target_link_libraries(${name} PRIVATE covey_options ${arg_USES} ${arg_THIRD_PARTY})
   covey_unite(${name})
   covey_quick(${name} -O1)
-  covey_read_beforehand(${name} standard)
 endfunction()
 
 covey_program(coveyd daemon USES node transport_zmq control command_line)

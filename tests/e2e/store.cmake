@@ -4,7 +4,6 @@ add_executable(model_zoo ${CMAKE_CURRENT_SOURCE_DIR}/store/zoo.cc)
 target_include_directories(model_zoo PRIVATE ${CMAKE_SOURCE_DIR}/tests)
 target_link_libraries(model_zoo PRIVATE covey_options covey_store)
 covey_quick(model_zoo -O1)
-covey_read_beforehand(model_zoo standard)
 
 # Debian's modules belong to Debian's Python, which need not be the first one.
 find_program(COVEY_DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)

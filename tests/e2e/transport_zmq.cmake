@@ -8,7 +8,6 @@ target_link_libraries(e2e_transport_zmq_test PRIVATE
   covey_options covey_transport_zmq GTest::gmock GTest::gtest_main)
 covey_unite(e2e_transport_zmq_test)
 covey_quick(e2e_transport_zmq_test -O1)
-covey_read_beforehand(e2e_transport_zmq_test tests-O1)
 add_test(NAME e2e_transport_zmq COMMAND e2e_transport_zmq_test)
 set_tests_properties(e2e_transport_zmq PROPERTIES
   LABELS "e2e;sanitizer" TIMEOUT 300 ENVIRONMENT "${COVEY_TEST_ENVIRONMENT}")
