@@ -144,8 +144,11 @@ Status Intake::Replay(ByteView record) {
   std::vector<float> targets(outputs), values(form().like.features());
   for (std::uint32_t i = 0; i < count; ++i) {
     data::LiveSample sample;
-    if (outputs == 0) sample.label = LoadLittle<std::uint32_t>(record.data());
-    std::memcpy(targets.data(), record.data(), outputs * sizeof(float));
+    if (outputs == 0) {
+      sample.label = LoadLittle<std::uint32_t>(record.data());
+    } else {
+      std::memcpy(targets.data(), record.data(), outputs * sizeof(float));
+    }
     record = record.subspan(std::max<std::size_t>(outputs, 1) * sizeof(float));
     std::memcpy(values.data(), record.data(), values.size() * sizeof(float));
     record = record.subspan(values.size() * sizeof(float));
