@@ -20,7 +20,7 @@ def connect(endpoint):
     try:
         stream.connect((host, int(port)))
     except OSError:
-        pass  # refused for now
+        pass  # one that the daemon refuses is part of the crowd, too
     return stream
 
 
