@@ -93,6 +93,12 @@ Status LiveShard::Check(const LiveSample& sample) const {
         ErrorCode::kData, "sample",
         "has a value that is no symbol: a whole number below " + std::to_string(form_.symbols));
   }
+  if (outputs_ == 0 && sample.label >= kMaxCategories) {
+    return Fail(ErrorCode::kData, "sample",
+                "class " + std::to_string(sample.label) + " is beyond the " +
+                    std::to_string(kMaxCategories) + " that samples can have",
+                "number classes from 0 to " + std::to_string(kMaxCategories - 1));
+  }
   if (outputs_ == 0 && sample.label >= form_.classes) {
     return Fail(ErrorCode::kData, "sample",
                 "class " + std::to_string(sample.label) + " is new: the model has " +

@@ -62,7 +62,7 @@ class LiveShard {
             const Indices& base_validation);
 
   // Errors: kData, with what to do: another number of values, one that is not finite or no symbol,
-  // a class that the model does not have.
+  // a class that the model does not have, or beyond kMaxCategories.
   Status Check(const LiveSample& sample) const;
   // Requires: Check holds.
   void Add(const LiveSample& sample);

@@ -58,6 +58,18 @@ TEST(LiveShard, StartsWithWhatIsThere) {
   EXPECT_THAT(shard.histogram(), ElementsAre(1, 1, 1));
 }
 
+// Labels are kept in a byte, however many units the model has.
+TEST(LiveShard, ClassesBeyondWhatIsKeptAreRefused) {
+  LiveForm form = FormOf();
+  form.classes = 300;
+  LiveShard shard(form, {}, {}, {});
+  const float values[2] = {1, 2};
+  EXPECT_TRUE(shard.Check({.values = values, .label = 255}));
+  const Status status = shard.Check({.values = values, .label = 256});
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().Format(), HasSubstr("class 256 is beyond the 256"));
+}
+
 TEST(LiveShard, NewestKeepsTheLast) {
   LiveShard shard(FormOf(), {.max_samples = 3, .keep = LiveSettings::Keep::kNewest}, {}, {});
   AddMany(shard, 3);
