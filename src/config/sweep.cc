@@ -211,6 +211,12 @@ class Applier {
         Report(own.span, own.key + ": is set twice in one point", "");
         sound = false;
       }
+      if (own.key == "experiment.seed") {
+        Report(own.span, own.key + ": every point is run with the seeds of the sweep",
+               "write sweep.seeds: [" + own.value + "] instead");
+        sound = false;
+        continue;
+      }
       const Status set = Set(experiment, own.key, own.value);
       if (set) continue;
       Report(own.span, own.key + ": " + set.error().what, set.error().hint);

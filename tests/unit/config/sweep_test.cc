@@ -151,6 +151,17 @@ TEST(Sweep, SeedsAreCountedOrNamed) {
   EXPECT_EQ(Good("sweep: {seeds: 1000}\n").seeds.size(), 1000u);
 }
 
+// It would be shown with one seed and run with another.
+TEST(Sweep, ASeedOfAPointIsRefused) {
+  for (const char* where : {"set: {experiment.seed: 11}", "grid: {experiment.seed: [11, 12]}",
+                            "list:\n    - {experiment.seed: 11}"}) {
+    EXPECT_THAT(
+        Bad("sweep:\n  " + std::string(where) + "\n"),
+        testing::AllOf(HasSubstr("experiment.seed: every point is run with the seeds of the sweep"),
+                       HasSubstr("sweep.seeds: [11]")));
+  }
+}
+
 TEST(Sweep, APointThatContradictsItselfIsRefused) {
   EXPECT_THAT(Bad("sweep:\n  grid: {experiment.nodes: [2, 0]}\n"), HasSubstr("experiment.nodes"));
 }
