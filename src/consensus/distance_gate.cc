@@ -18,15 +18,18 @@ bool Node::TooFar(const Received& event) const {
   if (settings_.max_distance <= 0) return false;
   const Message& message = *event.message;
   const tensor::Coded<ByteView> payload{message.encoding, message.payload->view()};
-  const double limit =
-      settings_.max_distance * settings_.max_distance * std::max(tensor::SquaredNorm(event.x), 1.0);
-  // Not a number is too far as well.
+  double squared = 0;
+  double most = settings_.max_distance * settings_.max_distance;
   if (message.kind == MessageKind::kWeights) {
-    return !(tensor::SquaredDistance(payload, event.x) <= limit);
+    squared = tensor::SquaredDistance(payload, event.x);
+  } else {
+    const double weighed = settings_.weigh == Weigh::kSamples ? kWeighed : 1;
+    const double gamma = kRounding * weighed / static_cast<double>(settings_.sends + 1);
+    squared = tensor::SquaredNorm(payload, event.x.size());
+    most *= gamma * gamma;
   }
-  const double weighed = settings_.weigh == Weigh::kSamples ? kWeighed : 1;
-  const double gamma = kRounding * weighed / static_cast<double>(settings_.sends + 1);
-  return !(tensor::SquaredNorm(payload, event.x.size()) <= gamma * gamma * limit);
+  // Nearly all pass the first, which spares a pass over x. Not a number passes neither.
+  return !(squared <= most) && !(squared <= most * tensor::SquaredNorm(event.x));
 }
 
 }  // namespace covey::consensus
