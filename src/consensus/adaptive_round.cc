@@ -1,4 +1,4 @@
-#include "covey/consensus/pace.h"
+#include "covey/consensus/adaptive_round.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ std::size_t Place(std::size_t i, std::size_t count, std::size_t size) { return i
 
 }  // namespace
 
-void Pace::BeginPull(tensor::ConstVectorView x) {
+void AdaptiveRound::BeginPull(tensor::ConstVectorView x) {
   if (fixed()) return;
   const std::size_t count = std::min(kSampled, x.size());
   before_.resize(count);
@@ -18,7 +18,7 @@ void Pace::BeginPull(tensor::ConstVectorView x) {
   for (std::size_t i = 0; i < count; ++i) before_[i] = x[Place(i, count, x.size())];
 }
 
-void Pace::EndPull(tensor::ConstVectorView x, double share) {
+void AdaptiveRound::EndPull(tensor::ConstVectorView x, double share) {
   if (fixed() || !(share > 0)) return;
   const std::size_t count = before_.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -31,7 +31,7 @@ void Pace::EndPull(tensor::ConstVectorView x, double share) {
   if (++models_ == kWindow) Judge();
 }
 
-void Pace::Judge() {
+void AdaptiveRound::Judge() {
   double of_mean = 0;
   for (const double sum : sum_) of_mean += sum * sum;
   const double p = squares_ > 0 ? of_mean / (models_ * squares_) : 0;

@@ -20,7 +20,7 @@ constexpr std::size_t kMaxPending = 4096;
 constexpr int kSlowReply = 3;
 // So many rounds of the tail in a row without an answer: answers don't come.
 constexpr std::uint32_t kDeafRounds = 8;
-// Pace of the tail when no training round has been timed, and its bounds.
+// AdaptiveRound of the tail when no training round has been timed, and its bounds.
 constexpr Duration kDefaultPace = std::chrono::milliseconds(50);
 constexpr Duration kMinPace = std::chrono::milliseconds(1);
 constexpr Duration kMaxPace = std::chrono::seconds(5);
@@ -31,7 +31,7 @@ Node::Node(const Settings& settings, Stream peers, ExchangeId first_exchange)
     : settings_(settings),
       gamma_(EffectiveGamma(settings)),
       stream_(std::move(peers)),
-      pace_(settings.batches, settings.batches_most),
+      round_size_(settings.batches, settings.batches_most),
       next_exchange_(first_exchange.value) {
   COVEY_CHECK(settings.batches > 0, settings.batches);
   COVEY_CHECK(gamma_ > 0 && gamma_ <= 1, gamma_);
@@ -105,7 +105,7 @@ void Node::Proceed(Time now, Actions& actions) {
     case State::kJoining:
       return AskRandomPeer(now, actions);
     case State::kTraining: {
-      std::uint64_t batches = pace_.batches();
+      std::uint64_t batches = round_size_.batches();
       if (settings_.until_batches > 0) {
         batches = std::min(batches, settings_.until_batches - counters_.batches);
       }
@@ -215,10 +215,10 @@ void Node::ApplyWeights(Time now, const Received& event, Actions& actions) {
   const float gamma = std::min(gamma_, message.gamma_max);
   const double rho = Rho(message);
   const auto of_sender = static_cast<float>(2 / (1 + rho));  // 1 at rho = 1
-  pace_.BeginPull(event.x);
+  round_size_.BeginPull(event.x);
   tensor::Pull({message.encoding, message.payload->view()}, gamma * of_sender, event.x, event.reply,
                static_cast<float>(rho));
-  pace_.EndPull(event.x, static_cast<double>(gamma * of_sender) * rho);
+  round_size_.EndPull(event.x, static_cast<double>(gamma * of_sender) * rho);
   ++counters_.weights_applied;
   // Its exchange, too, brings both closer to rest.
   if (state_ == State::kSettling && !message.training) settle_quiet_ = true;

@@ -22,7 +22,7 @@
 
 namespace covey::consensus {
 
-class Pace {
+class AdaptiveRound {
  public:
   static constexpr std::size_t kSampled = 1024;
   static constexpr std::uint32_t kWindow = 64;
@@ -30,7 +30,8 @@ class Pace {
   static constexpr double kAlike = 0.15;
 
   // least: N at the start. most: 0, or at most `least`: N stays.
-  Pace(std::uint32_t least, std::uint32_t most) : least_(least), most_(most), batches_(least) {}
+  AdaptiveRound(std::uint32_t least, std::uint32_t most)
+      : least_(least), most_(most), batches_(least) {}
 
   std::uint32_t batches() const { return batches_; }  // N of the next round
 

@@ -32,7 +32,7 @@
 #include "covey/base/random.h"
 #include "covey/base/time.h"
 #include "covey/consensus/message.h"
-#include "covey/consensus/pace.h"
+#include "covey/consensus/adaptive_round.h"
 #include "covey/consensus/settings.h"
 
 namespace covey::consensus {
@@ -168,7 +168,7 @@ class Node {
   bool settled() const { return settled_ > 0; }
   std::size_t reachable() const { return peers_.size(); }  // size of the set C
   std::size_t pending() const { return pending_.size(); }
-  std::uint32_t batches() const { return pace_.batches(); }  // N of the next round
+  std::uint32_t batches() const { return round_size_.batches(); }  // N of the next round
 
  private:
   enum class Phase : std::uint8_t { kNotStarted, kTraining, kDraining, kWaiting };
@@ -216,7 +216,7 @@ class Node {
   Settings settings_;
   float gamma_;
   Stream stream_;
-  Pace pace_;
+  AdaptiveRound round_size_;
   State state_ = State::kTraining;
   Phase phase_ = Phase::kNotStarted;
   bool paused_ = false;

@@ -29,8 +29,9 @@ struct Encodings {
 enum class Weigh : std::uint8_t { kEqual, kSamples };
 
 struct Settings {
-  std::uint32_t batches = 10;      // N: mini-batches of local training in a round, at least 1
-  std::uint32_t batches_most = 0;  // above N: N follows the data, up to this (pace.h); 0: fixed
+  std::uint32_t batches = 10;  // N: mini-batches of local training in a round, at least 1
+  std::uint32_t batches_most =
+      0;                    // above N: N follows the data, up to this (adaptive_round.h); 0: fixed
   std::uint32_t sends = 1;  // M: WEIGHTS sent in a round; 0 isolates the node (it still answers)
   std::optional<float> gamma{};  // step of an exchange, (0, 1]; unset: 1/(M+1)
   // gamma_max of our WEIGHTS times (1 + a)^(-1/2), a the mean reply time in rounds. The receiver
