@@ -32,16 +32,45 @@ target_compile_definitions(covey_options INTERFACE $<$<CONFIG:Release>:EIGEN_NO_
 
 # Compiles the sources of a target in groups: most of the seconds go into reading headers and
 # instantiating their templates, and a group does that once. So helpers in an anonymous namespace
-# need names that are unique in their folder, or their file a namespace of its own. Kernel files
-# stay alone: Highway compiles each of them once for each level by including it again.
+# need names that are unique in their folder, or their file a namespace of its own.
 function(covey_unite target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${COVEY_UNITY} UNITY_BUILD_BATCH_SIZE 64)
   get_target_property(sources ${target} SOURCES)
+  set(kernels)
   foreach(source ${sources})
-    file(STRINGS ${source} kernels REGEX "define HWY_TARGET_INCLUDE" LIMIT_COUNT 1)
-    if(kernels)
-      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    file(STRINGS ${source} found REGEX "define HWY_TARGET_INCLUDE" LIMIT_COUNT 1)
+    if(found)
+      list(APPEND kernels ${source})
     endif()
+  endforeach()
+  set_source_files_properties(${kernels} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  if(COVEY_UNITY AND kernels)
+    covey_unite_kernels(${target} ${kernels})
+  endif()
+endfunction()
+
+# Highway compiles a kernel file once for each level by including it again, with all of its own
+# operations: a group of such files is a file of that kind that includes them.
+function(covey_unite_kernels target)
+  set_source_files_properties(${ARGN} PROPERTIES HEADER_FILE_ONLY ON)
+  set(size 5)
+  list(LENGTH ARGN count)
+  math(EXPR last "${count} - 1")
+  foreach(begin RANGE 0 ${last} ${size})
+    list(SUBLIST ARGN ${begin} ${size} sources)
+    list(TRANSFORM sources REPLACE "(.+)" "#include \"\\1\"\n")
+    set(group ${CMAKE_CURRENT_BINARY_DIR}/${target}_kernels_${begin}.cc)
+    string(CONCAT text
+      "#define COVEY_KERNEL_GROUP\n"
+      "#include \"tensor/simd.h\"\n"
+      "#undef HWY_TARGET_INCLUDE\n"
+      "#define HWY_TARGET_INCLUDE \"${group}\"\n"
+      "#include \"hwy/foreach_target.h\"\n"
+      "#include \"hwy/highway.h\"\n"
+      ${sources})
+    file(CONFIGURE OUTPUT ${group} CONTENT "${text}" @ONLY)
+    target_sources(${target} PRIVATE ${group})
+    set_source_files_properties(${group} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endforeach()
 endfunction()
 

@@ -7,11 +7,14 @@
 
 // clang-format off: Highway wants this order.
 #include "tensor/simd.h"
+#ifndef COVEY_KERNEL_GROUP
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tensor/conv_forward.cc"
 #include "hwy/foreach_target.h"
+#endif
 #include "hwy/highway.h"
 #include "tensor/conv_tile-inl.h"
+#include "tensor/lanes-inl.h"
 #include "tensor/numerics-inl.h"
 // clang-format on
 
@@ -19,12 +22,9 @@ HWY_BEFORE_NAMESPACE();
 namespace covey::tensor::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using DF = hn::ScalableTag<float>;
-using VF = hn::Vec<DF>;
-constexpr std::size_t kMaxLanes = HWY_MAX_BYTES / sizeof(float);
 
 // A block of filters over one output row.
-struct Block {
+struct FilterBlock {
   const float* weights;  // [kernel_rows * depth][filter_lanes]
   const float* bias;     // as many as the block has lanes
   std::size_t valid;     // filters that exist
@@ -32,7 +32,8 @@ struct Block {
 };
 
 template <class N, std::size_t R, std::size_t C>
-HWY_INLINE void Positions(const ConvGeometry& g, const Block& block, const float* in, float* out) {
+HWY_INLINE void Positions(const ConvGeometry& g, const FilterBlock& block, const float* in,
+                          float* out) {
   const DF df;
   const std::size_t lanes = hn::Lanes(df);
   ConvTile<N, R, C> tile;
@@ -70,7 +71,7 @@ HWY_INLINE void Positions(const ConvGeometry& g, const Block& block, const float
 }
 
 template <class N, std::size_t C>
-HWY_NOINLINE void OutputRow(const ConvGeometry& g, const Block& block, const float* in,
+HWY_NOINLINE void OutputRow(const ConvGeometry& g, const FilterBlock& block, const float* in,
                             float* out) {
   ForRows(g.out_width, [&](auto rows, std::size_t position) HWY_ATTR {
     Positions<N, decltype(rows)::value, C>(g, block, in + position * g.step_column,
@@ -84,10 +85,10 @@ void ForwardSample(const ConvGeometry& g, const float* image, const float* packe
   const std::size_t lanes = hn::Lanes(DF());
   for (std::size_t f = 0; f < g.filters; f += 2 * lanes) {
     HWY_ALIGN float block_bias[2 * kMaxLanes] = {};
-    const Block block{.weights = packed + f,
-                      .bias = block_bias,
-                      .valid = std::min(2 * lanes, g.filters - f),
-                      .relu = relu};
+    const FilterBlock block{.weights = packed + f,
+                            .bias = block_bias,
+                            .valid = std::min(2 * lanes, g.filters - f),
+                            .relu = relu};
     std::memcpy(block_bias, bias + f, block.valid * sizeof(float));
     for (std::size_t y = 0; y < g.out_height; ++y) {
       const float* in = image + y * g.step_row;

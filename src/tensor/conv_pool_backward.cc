@@ -9,9 +9,11 @@
 
 // clang-format off: Highway wants this order.
 #include "tensor/simd.h"
+#ifndef COVEY_KERNEL_GROUP
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tensor/conv_pool_backward.cc"
 #include "hwy/foreach_target.h"
+#endif
 #include "hwy/highway.h"
 #include "tensor/numerics-inl.h"
 // clang-format on
@@ -25,13 +27,13 @@ using VF = hn::Vec<DF>;
 
 // Registers for the sums of one filter's weights, beside an operand or two.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
-constexpr std::size_t kSums = 24;
+constexpr std::size_t kWeightSums = 24;
 #else
-constexpr std::size_t kSums = 12;
+constexpr std::size_t kWeightSums = 12;
 #endif
 
 // Positions through which one filter's gradient flows.
-struct Positions {
+struct FilterDelta {
   const std::uint32_t* offset;  // of the patch in the padded image
   const float* delta;
   std::size_t count;
@@ -39,7 +41,7 @@ struct Positions {
 
 // One filter against one image.
 struct Filter {
-  Positions positions;
+  FilterDelta positions;
   std::size_t row;  // floats between rows of the image
   std::size_t kernel_rows;
   std::size_t depth_lanes;
@@ -100,7 +102,8 @@ HWY_NOINLINE void WeightRows(const Filter& f, const float* image, float* sums) {
 template <class N>
 HWY_INLINE void WeightGradient(const Filter& f, const float* image, float* sums) {
   const bool threes = f.kernel_rows % 3 == 0;
-  if (2 * 9 <= kSums && threes && f.vectors % 3 == 0) return WeightRows<N, 3, 3>(f, image, sums);
+  if (2 * 9 <= kWeightSums && threes && f.vectors % 3 == 0)
+    return WeightRows<N, 3, 3>(f, image, sums);
   if (threes && f.vectors % 2 == 0) return WeightRows<N, 3, 2>(f, image, sums);
   if (f.vectors % 6 == 0) return WeightRows<N, 1, 6>(f, image, sums);
   if (threes && f.vectors == 1) return WeightRows<N, 3, 1>(f, image, sums);

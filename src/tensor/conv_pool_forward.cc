@@ -8,10 +8,13 @@
 
 // clang-format off: Highway wants this order.
 #include "tensor/simd.h"
+#ifndef COVEY_KERNEL_GROUP
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tensor/conv_pool_forward.cc"
 #include "hwy/foreach_target.h"
+#endif
 #include "hwy/highway.h"
+#include "tensor/lanes-inl.h"
 #include "tensor/numerics-inl.h"
 // clang-format on
 
@@ -19,11 +22,8 @@ HWY_BEFORE_NAMESPACE();
 namespace covey::tensor::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using DF = hn::ScalableTag<float>;
-using VF = hn::Vec<DF>;
 using DI = hn::RebindToSigned<DF>;
 using VI = hn::Vec<DI>;
-constexpr std::size_t kMaxLanes = HWY_MAX_BYTES / sizeof(float);
 
 // Pooling windows that are worked on at once, 4 sums each, for one vector of filters and for two.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON

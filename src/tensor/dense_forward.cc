@@ -9,9 +9,11 @@
 
 // clang-format off: Highway wants this order.
 #include "tensor/simd.h"
+#ifndef COVEY_KERNEL_GROUP
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tensor/dense_forward.cc"
 #include "hwy/foreach_target.h"
+#endif
 #include "hwy/highway.h"
 #include "hwy/cache_control.h"
 #include "tensor/pack-inl.h"

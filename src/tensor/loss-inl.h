@@ -10,15 +10,12 @@
 
 #include "covey/tensor/loss.h"
 #include "hwy/highway.h"
+#include "tensor/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace covey::tensor::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using DF = hn::ScalableTag<float>;
-using VF = hn::Vec<DF>;
-
-constexpr std::size_t kMaxLanes = HWY_MAX_BYTES / sizeof(float);
 
 // One number for each sample of a vector.
 struct Lanes {
