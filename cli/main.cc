@@ -224,9 +224,11 @@ class SampleCommands {
         push_(Add(program, "push", "Give samples to a node that takes live data", options)) {
     constexpr const char* kValues = "Numbers of one sample; behind -- when the first is negative";
     predict_.Add("VALUES", question_.values, kValues);
-    predict_.Add("--row", question_.row, "The same in one word: --row=5.1,3.5,1.4,0.2");
+    predict_.Add("--row", question_.row,
+                 "The same in one word, --row=5.1,3.5, or by column: --row 'a=5.1,b=red', or JSON");
     predict_.Add("--csv", question_.csv,
-                 "Samples as rows of numbers, with or without a header; -: stdin");
+                 "Samples as rows; a header's names find the columns, in any order; -: stdin");
+    predict_.Add("--image", question_.images, "PNG, JPEG or PGM files, each a sample");
     predict_.Add("--model", question_.model, "Ask this model file, not the daemon");
     predict_.Add("--top", question_.top, "Classes of each answer; 0: all").ShowDefault();
     predict_.Add("--wait", options.wait,

@@ -190,6 +190,18 @@ Result<Predictions> Client::Predict(const Question& question) {
   return std::move(*reply->predictions);
 }
 
+Result<InputForm> Client::GetInputForm() {
+  Request request;
+  request.kind = RequestKind::kInput;
+  auto reply = state_->AskFor(std::move(request));
+  if (!reply) return tl::unexpected(std::move(reply.error()));
+  if (!reply->result) return tl::unexpected(std::move(reply->result.error()));
+  if (!reply->input) {
+    return Fail(ErrorCode::kProtocol, state_->path, "the daemon answered another question");
+  }
+  return std::move(*reply->input);
+}
+
 Result<Pushed> Client::Push(const Samples& samples) {
   Request request;
   request.kind = RequestKind::kPush;

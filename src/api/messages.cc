@@ -300,9 +300,7 @@ std::string EncodeRequest(const Request& request) {
   message.mutable_request()->set_id(request.id);
   message.mutable_request()->set_command(static_cast<v1::ApiCommand>(request.kind));
   if (request.kind == RequestKind::kPredict) {
-    v1::ApiPredict* predict = message.mutable_request()->mutable_predict();
-    predict->mutable_values()->Add(request.question.values.begin(), request.question.values.end());
-    predict->set_top(request.question.top);
+    Put(request.question, message.mutable_request()->mutable_predict());
   }
   if (request.kind == RequestKind::kPush) {
     Put(request.samples, message.mutable_request()->mutable_push());
@@ -320,6 +318,8 @@ std::string EncodeReply(const Reply& reply) {
     Put(*reply.predictions, out->mutable_prediction());
   } else if (reply.result && reply.pushed) {
     Put(*reply.pushed, out->mutable_pushed());
+  } else if (reply.result && reply.input) {
+    Put(*reply.input, out->mutable_input());
   } else if (reply.result) {
     Put(*reply.result, out->mutable_status());
   } else {
@@ -357,8 +357,7 @@ Result<Request> DecodeRequest(std::string_view bytes) {
   Request to;
   to.id = request.id();
   to.kind = known ? static_cast<RequestKind>(request.command()) : RequestKind::kUnknown;
-  to.question.values.assign(request.predict().values().begin(), request.predict().values().end());
-  to.question.top = request.predict().top();
+  to.question = ToQuestion(request.predict());
   if (to.kind == RequestKind::kPush) to.samples = ToSamples(request.push());
   to.peer = request.peer();
   return to;
@@ -382,17 +381,19 @@ Result<std::variant<Reply, Event>> DecodeAnswer(std::string_view bytes) {
     return std::variant<Reply, Event>(
         Reply{reply.id(), Fail(ToErrorCode(reply.exit_code()), "", reply.error())});
   }
+  Reply to{reply.id(), NodeStatus{}};
   if (reply.has_prediction()) {
-    return std::variant<Reply, Event>(
-        Reply{reply.id(), NodeStatus{}, ToPredictions(reply.prediction())});
+    to.predictions = ToPredictions(reply.prediction());
+  } else if (reply.has_pushed()) {
+    to.pushed = ToPushed(reply.pushed());
+  } else if (reply.has_input()) {
+    to.input = ToInputForm(reply.input());
+  } else {
+    auto status = ToStatus(reply.status());
+    if (!status) return tl::unexpected(status.error());
+    to.result = std::move(*status);
   }
-  if (reply.has_pushed()) {
-    return std::variant<Reply, Event>(
-        Reply{reply.id(), NodeStatus{}, std::nullopt, ToPushed(reply.pushed())});
-  }
-  auto status = ToStatus(reply.status());
-  if (!status) return tl::unexpected(status.error());
-  return std::variant<Reply, Event>(Reply{reply.id(), std::move(*status)});
+  return std::variant<Reply, Event>(std::move(to));
 }
 
 }  // namespace covey::api

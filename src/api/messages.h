@@ -24,7 +24,8 @@ enum class RequestKind : std::uint8_t {
   kLeave,
   kPredict,
   kPing,
-  kPush = 10
+  kPush = 10,
+  kInput = 11
 };
 
 struct Request {
@@ -40,6 +41,7 @@ struct Reply {
   Result<NodeStatus> result;
   std::optional<Predictions> predictions = {};  // to kPredict; the status is left out then
   std::optional<Pushed> pushed = {};            // to kPush; the same
+  std::optional<InputForm> input = {};          // to kInput; the same
 };
 
 std::string EncodeRequest(const Request& request);

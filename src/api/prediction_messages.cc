@@ -4,6 +4,27 @@
 
 namespace covey::api {
 
+void Put(const Question& from, v1::ApiPredict* to) {
+  to->mutable_values()->Add(from.values.begin(), from.values.end());
+  to->set_top(from.top);
+}
+
+Question ToQuestion(const v1::ApiPredict& from) {
+  return {{from.values().begin(), from.values().end()}, from.top()};
+}
+
+void Put(const InputForm& from, v1::ApiInput* to) {
+  to->mutable_shape()->Add(from.shape.begin(), from.shape.end());
+  to->mutable_features()->Add(from.features.begin(), from.features.end());
+  to->set_resize_images(from.resize_images);
+}
+
+InputForm ToInputForm(const v1::ApiInput& from) {
+  return {{from.shape().begin(), from.shape().end()},
+          {from.features().begin(), from.features().end()},
+          from.resize_images()};
+}
+
 void Put(const Predictions& from, v1::ApiPrediction* to) {
   to->set_version(from.version);
   to->set_batches(from.batches);

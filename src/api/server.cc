@@ -135,6 +135,7 @@ Result<NodeStatus> Server::State::Answer(Handler& handler, const std::string& cl
       break;
     case RequestKind::kPredict:  // ServeOne
     case RequestKind::kPush:
+    case RequestKind::kInput:
       break;
     case RequestKind::kLeave:
       done = handler.Do(Command::kLeave);
@@ -178,6 +179,8 @@ bool Server::State::ServeOne(Handler& handler) {
     } else {
       reply.result = tl::unexpected(std::move(pushed.error()));
     }
+  } else if (request->kind == RequestKind::kInput) {
+    reply.input = handler.GetInputForm();
   } else {
     reply.result = Answer(handler, client, *request);
   }
@@ -188,7 +191,8 @@ bool Server::State::ServeOne(Handler& handler) {
         asked_too_much
             ? Fail(ErrorCode::kUsage, "coveyd", "the answer does not fit into a message",
                    "ask for fewer samples or classes at once")
-            : Fail(ErrorCode::kSoftware, "coveyd", "the status does not fit into a message");
+            : Fail(ErrorCode::kSoftware, "coveyd", "the answer does not fit into a message");
+    reply.input.reset();
     Send(client, EncodeReply(reply));
   }
   return true;

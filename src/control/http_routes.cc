@@ -36,8 +36,23 @@ Result<std::vector<float>> ReadSample(const HttpJson& json, const std::string& w
   return values;
 }
 
-Result<api::Question> ReadQuestion(const std::string& body) {
-  constexpr const char* kHint = "wanted {\"samples\": [[1, 2, 3], ...], \"top\": 3}";
+// {"height": 1.5, "colour": "red"}
+Result<std::vector<float>> ReadNamed(const HttpJson& json, const data::InputForm& form,
+                                     const std::string& where) {
+  std::vector<data::NamedCell> cells;
+  for (const auto& item : json.items()) {
+    const HttpJson& value = item.value();
+    if (!value.is_string() && !value.is_number()) {
+      return Fail(ErrorCode::kUsage, where, "'" + item.key() + "' is neither a number nor a text");
+    }
+    cells.emplace_back(item.key(), value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return data::SampleOf(form, cells, where);
+}
+
+Result<api::Question> ReadQuestion(const std::string& body, const data::InputForm& form) {
+  constexpr const char* kHint =
+      "wanted {\"samples\": [[1, 2, 3], ...], \"top\": 3}, or samples by name: {\"a\": 1, ...}";
   const HttpJson json = HttpJson::parse(body, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return Fail(ErrorCode::kUsage, "body", "is not a JSON object", kHint);
   api::Question question;
@@ -59,7 +74,8 @@ Result<api::Question> ReadQuestion(const std::string& body) {
   std::size_t width = 0;
   for (std::size_t i = 0; i < samples->size(); ++i) {
     const std::string where = "samples[" + std::to_string(i) + "]";
-    auto values = ReadSample((*samples)[i], where);
+    const HttpJson& sample = (*samples)[i];
+    auto values = sample.is_object() ? ReadNamed(sample, form, where) : ReadSample(sample, where);
     if (!values) return tl::unexpected(std::move(values.error()));
     if (i == 0) width = values->size();
     if (values->size() != width) {
@@ -105,7 +121,8 @@ Status CheckType(const HttpRequest& request) {
 
 HttpResponse PredictRoute(const HttpRequest& request, HttpHandler& handler) {
   if (const Status json = CheckType(request); !json) return HttpError(415, json.error());
-  const auto question = ReadQuestion(request.body);
+  const auto question = ReadQuestion(request.body, handler.GetInputForm());
+  if (!question && question.error().code == ErrorCode::kData) return Refused(question.error());
   if (!question) return HttpError(400, question.error());
   const auto predictions = handler.Predict(*question);
   return predictions ? AnswerOf(*predictions) : Refused(predictions.error());

@@ -96,6 +96,11 @@ Result<api::Predictions> LocalApi::Predict(const api::Question& question) {
   return AnswerFrom(*daemon_.load(), question);
 }
 
+api::InputForm LocalApi::GetInputForm() {
+  const data::InputForm& form = daemon_.load()->input_form();
+  return {form.shape, form.features, form.image_fit == data::ImageFit::kResize};
+}
+
 Result<api::Pushed> LocalApi::Push(const api::Samples& samples) {
   return PushTo(*daemon_.load(), samples);
 }

@@ -89,8 +89,7 @@ Result<std::vector<ImagePath>> ImagesOf(const std::string& folder, const LabelNa
 }
 
 // What the model reads: [height, width] is grey, [height, width, 1 or 3] as it says.
-Result<Pixels> ShapeOf(const Source& source) {
-  const std::vector<std::size_t>& shape = source.shape;
+Result<Pixels> ShapeOf(const std::vector<std::size_t>& shape) {
   Pixels wanted;
   if (shape.size() == 2 || (shape.size() == 3 && (shape[2] == 1 || shape[2] == 3))) {
     wanted.height = shape[0];
@@ -124,8 +123,17 @@ Result<Pixels> ReadImage(const std::string& path, const Pixels& wanted, ImageFit
 
 }  // namespace
 
+Result<std::vector<std::uint8_t>> ReadImageAs(const std::vector<std::size_t>& shape, ImageFit fit,
+                                              const std::string& path) {
+  const Result<Pixels> wanted = ShapeOf(shape);
+  if (!wanted) return tl::unexpected<Error>(wanted.error());
+  Result<Pixels> pixels = ReadImage(path, *wanted, fit);
+  if (!pixels) return tl::unexpected<Error>(pixels.error());
+  return std::move(pixels->bytes);
+}
+
 Result<Dataset> OpenImages(const Source& source, const std::string& cache_folder) {
-  const Result<Pixels> wanted = ShapeOf(source);
+  const Result<Pixels> wanted = ShapeOf(source.shape);
   if (!wanted) return tl::unexpected<Error>(wanted.error());
   const Result<LabelNames> classes = ClassesIn(source);
   if (!classes) return tl::unexpected<Error>(classes.error());

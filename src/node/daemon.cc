@@ -258,6 +258,7 @@ Result<Prediction> Daemon::Predict(std::span<const float> raw) {
 }
 const nn::ModelSpec& Daemon::model() const { return state_->publisher.spec(); }
 const data::LabelNames& Daemon::labels() const { return state_->publisher.labels(); }
+const data::InputForm& Daemon::input_form() const { return state_->publisher.input_form(); }
 
 Report Daemon::GetReport() {
   State& state = *state_;

@@ -26,16 +26,20 @@ store::ModelFacts FactsOf(const learner::Score& score, const std::string& fleet,
 
 }  // namespace
 
-void DescribeInput(const data::Dataset& set, const nn::ModelSpec& spec, store::Model& model) {
+void DescribeInput(const data::Dataset& set, const nn::ModelSpec& spec, data::ImageFit fit,
+                   store::Model& model) {
   if (nn::Symbols(spec) == 0) model.input = set.normalization();
   if (set.label_names().size() == nn::Outputs(spec)) model.labels = set.label_names();
+  if (set.feature_names().size() == set.features()) model.features = set.feature_names();
+  model.image_fit = fit;
 }
 
 Publisher::Publisher(const Clock& clock, Settings settings, const nn::ModelSpec& spec,
                      const data::Dataset& set)
     : clock_(clock), settings_(std::move(settings)) {
   facts_.spec = spec;
-  DescribeInput(set, spec, facts_);
+  DescribeInput(set, spec, settings_.image_fit, facts_);
+  form_ = store::InputFormOf(facts_);
 }
 
 void Publisher::Restore() {
@@ -127,6 +131,8 @@ void Publisher::Write(const Shelved& shelved) {
   model.spec = facts_.spec;
   model.input = facts_.input;
   model.labels = facts_.labels;
+  model.features = facts_.features;
+  model.image_fit = facts_.image_fit;
   model.x = shelved.x->Clone();
   model.facts = shelved.facts;
   const auto manifest = store::Publish(settings_.folder, std::move(model));

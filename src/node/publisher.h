@@ -25,7 +25,8 @@
 namespace covey::node {
 
 // The one place that says what of a data set a model needs to be used without it.
-void DescribeInput(const data::Dataset& set, const nn::ModelSpec& spec, store::Model& model);
+void DescribeInput(const data::Dataset& set, const nn::ModelSpec& spec, data::ImageFit fit,
+                   store::Model& model);
 
 // Limits: one model that waits to be written; a better one takes its place.
 class Publisher {
@@ -33,11 +34,13 @@ class Publisher {
   struct Settings {
     Settings(const config::NodeConfig& config, std::string by)
         : publish(config.publish),
+          image_fit(config.data.train.image_fit),
           folder(config.node.state_dir + "/model"),
           fleet(config.fleet.name),
           software(std::move(by)) {}
 
     config::PublishSettings publish;
+    data::ImageFit image_fit;
     std::string folder;  // <state_dir>/model
     std::string fleet;
     std::string software;
@@ -67,6 +70,7 @@ class Publisher {
 
   const nn::ModelSpec& spec() const { return facts_.spec; }
   const data::LabelNames& labels() const { return facts_.labels; }
+  const data::InputForm& input_form() const { return form_; }
   PublishReport report() const;
 
  private:
@@ -82,6 +86,7 @@ class Publisher {
   const Clock& clock_;
   const Settings settings_;
   store::Model facts_;  // without parameters
+  data::InputForm form_;
   Gate ended_;
 
   mutable std::mutex mutex_;

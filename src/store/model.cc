@@ -126,6 +126,10 @@ Result<tensor::FlatVector> ReadParameters(const std::string& path, const nn::Mod
   return std::move(model->x);
 }
 
+data::InputForm InputFormOf(const Model& model) {
+  return {model.spec.input, model.features, model.image_fit};
+}
+
 Status CheckSamples(const nn::Predictor& predictor, std::span<const float> raw) {
   const std::size_t features = predictor.features();
   if (raw.empty() || raw.size() % features != 0) {

@@ -11,6 +11,7 @@ namespace {
 using MetaJson = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "covey.model/1";
+constexpr const char* kResize = "resize";
 constexpr const char* kFormatStem = "covey.model/";
 
 std::string Dump(const MetaJson& json) {
@@ -91,6 +92,19 @@ Status ReadFloats(const MetaJson& json, const char* key, const std::string& wher
   return {};
 }
 
+// A list of `count` names, or an empty one.
+Status ReadNames(const MetaJson& json, const std::string& key, std::size_t count,
+                 const std::string& where, std::vector<std::string>& to) {
+  if (!json.is_array()) return BadMetadata(where, key + " is not a JSON list");
+  for (const MetaJson& name : json) {
+    if (!name.is_string()) return BadMetadata(where, key + " has something that is no text");
+    to.push_back(name.get<std::string>());
+  }
+  if (to.empty() || to.size() == count) return {};
+  return BadMetadata(
+      where, key + " has " + std::to_string(to.size()) + " names, wanted " + std::to_string(count));
+}
+
 Status ReadInput(const std::string& text, const std::string& where, Model& model) {
   const MetaJson json = MetaJson::parse(text, nullptr, false);
   if (!json.is_object()) return BadMetadata(where, "covey.input is not a JSON object");
@@ -104,21 +118,10 @@ Status ReadInput(const std::string& text, const std::string& where, Model& model
                                   " scales, wanted of both 1, " + std::to_string(channels) +
                                   " or " + std::to_string(features));
   }
-  return {};
-}
-
-Status ReadLabels(const std::string& text, const std::string& where, Model& model) {
-  const MetaJson json = MetaJson::parse(text, nullptr, false);
-  if (!json.is_array()) return BadMetadata(where, "covey.labels is not a JSON list");
-  for (const MetaJson& label : json) {
-    if (!label.is_string()) return BadMetadata(where, "covey.labels has something that is no text");
-    model.labels.push_back(label.get<std::string>());
-  }
-  if (!model.labels.empty() && model.labels.size() != nn::Outputs(model.spec)) {
-    return BadMetadata(where, "covey.labels has " + std::to_string(model.labels.size()) +
-                                  " labels, wanted " + std::to_string(nn::Outputs(model.spec)));
-  }
-  return {};
+  if (json.value("image_fit", MetaJson()) == kResize) model.image_fit = data::ImageFit::kResize;
+  const auto names = json.find("features");
+  if (names == json.end()) return {};
+  return ReadNames(*names, "covey.input: features", features, where, model.features);
 }
 
 }  // namespace
@@ -131,6 +134,8 @@ Metadata MetadataOf(const Model& model) {
   MetaJson input;
   input["mean"] = Floats(model.input.mean);
   input["scale"] = Floats(model.input.scale);
+  if (!model.features.empty()) input["features"] = model.features;
+  if (model.image_fit == data::ImageFit::kResize) input["image_fit"] = kResize;
   metadata["covey.input"] = Dump(input);
   metadata["covey.labels"] = Dump(MetaJson(model.labels));
   metadata["covey.facts"] = FactsText(model.facts);
@@ -173,7 +178,9 @@ Result<Model> FromMetadata(const Metadata& metadata, std::size_t file_bytes,
     }
   }
   if (const std::string* labels = find("covey.labels")) {
-    if (Status done = ReadLabels(*labels, where, model); !done) {
+    const MetaJson list = MetaJson::parse(*labels, nullptr, false);
+    const std::size_t outputs = nn::Outputs(model.spec);
+    if (Status done = ReadNames(list, "covey.labels", outputs, where, model.labels); !done) {
       return tl::unexpected(std::move(done.error()));
     }
   }

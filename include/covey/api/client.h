@@ -38,6 +38,8 @@ class Client {
   // What the published model answers, sample by sample.
   // Errors: as GetStatus; kUsage when the question is larger than a request may be (split it).
   Result<Predictions> Predict(const Question& question);
+  // What a sample of its model looks like: names of features, shape of images.
+  Result<InputForm> GetInputForm();
   // Samples for a node with data.live; returns when they are on its disk.
   // Errors: as GetStatus; kUsage when the node takes none, or they are more than a request holds;
   // kData when the lists don't fit one another or the table's columns are not the node's.

@@ -31,6 +31,7 @@ class Handler {
     return Fail(ErrorCode::kUnavailable, "peer " + peer, "there is no link to it");
   }
   virtual covey::Result<Predictions> Predict(const Question& question) = 0;
+  virtual InputForm GetInputForm() = 0;
   virtual covey::Result<Pushed> Push(const Samples& samples) = 0;
 };
 

@@ -175,6 +175,15 @@ struct NodeStatus {
   std::optional<LiveStatus> live;  // with data.live
 };
 
+// What the raw samples of the node's model look like.
+struct InputForm {
+  std::vector<std::size_t> shape;     // of one sample
+  std::vector<std::string> features;  // "height", "colour=red", in their order; or none are known
+  bool resize_images = false;         // to the shape; otherwise they must have it
+
+  bool operator==(const InputForm&) const = default;
+};
+
 // Samples to be answered by the published model.
 // Shapes: values [samples][features], raw numbers as in the data.
 struct Question {

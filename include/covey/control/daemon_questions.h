@@ -12,6 +12,7 @@ class DaemonQuestions final : public HttpHandler {
   explicit DaemonQuestions(node::Daemon& daemon) : daemon_(daemon) {}
 
   Result<api::Predictions> Predict(const api::Question& question) override;
+  const data::InputForm& GetInputForm() override { return daemon_.input_form(); }
   Result<api::Pushed> Push(const api::Samples& samples) override;
   api::State GetState() override;
 

@@ -5,6 +5,7 @@
 
 #include "covey/api/types.h"
 #include "covey/base/result.h"
+#include "covey/data/samples.h"
 
 namespace covey::control {
 
@@ -13,6 +14,7 @@ class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
   virtual Result<api::Predictions> Predict(const api::Question& question) = 0;
+  virtual const data::InputForm& GetInputForm() = 0;
   virtual Result<api::Pushed> Push(const api::Samples& samples) = 0;
   virtual api::State GetState() = 0;
 };

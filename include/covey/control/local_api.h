@@ -47,6 +47,7 @@ class LocalApi final : public node::Observer, private api::Handler {
   Result<void> Do(api::Command command) override;
   Result<void> Ping(const std::string& peer) override;
   Result<api::Predictions> Predict(const api::Question& question) override;
+  api::InputForm GetInputForm() override;
   Result<api::Pushed> Push(const api::Samples& samples) override;
 
   api::Server server_;

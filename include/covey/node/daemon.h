@@ -26,6 +26,7 @@
 
 #include "covey/base/result.h"
 #include "covey/config/node_config.h"
+#include "covey/data/samples.h"
 #include "covey/node/network_driver.h"
 #include "covey/node/report.h"
 #include "covey/node/signals.h"
@@ -96,6 +97,7 @@ class Daemon {
   // Of the model that answers.
   const nn::ModelSpec& model() const;
   const data::LabelNames& labels() const;
+  const data::InputForm& input_form() const;
 
   // Waits up to 250 ms for the network thread; its part is then up to one turn old.
   Report GetReport();

@@ -5,7 +5,8 @@
 //   format             "covey.model/1"
 //   covey.model        the architecture as JSON, with the words of configuration files
 //   covey.fingerprint  64 hex digits: nn::FingerprintOf
-//   covey.input        {"mean": [...], "scale": [...]}: data::Normalization
+//   covey.input        {"mean": [...], "scale": [...]}: data::Normalization; names of columns as
+//                      "features", and "image_fit": "resize", where a model has them
 //   covey.labels       ["cat", "dog", ...]
 //   covey.facts        version, accuracy, ... as JSON
 //
@@ -27,6 +28,7 @@
 #include "covey/base/bytes.h"
 #include "covey/base/result.h"
 #include "covey/data/normalization.h"
+#include "covey/data/samples.h"
 #include "covey/nn/model.h"
 #include "covey/nn/predictor.h"
 #include "covey/store/file_system.h"
@@ -52,10 +54,15 @@ struct ModelFacts {
 struct Model {
   nn::ModelSpec spec;
   tensor::FlatVector x;
-  data::Normalization input;  // of 1, the last extent or Features(spec) numbers
-  data::LabelNames labels;    // one a class; empty: classes are named by their numbers
+  data::Normalization input;          // of 1, the last extent or Features(spec) numbers
+  data::LabelNames labels;            // one a class; empty: classes are named by their numbers
+  std::vector<std::string> features;  // names of the input's numbers, or none
+  data::ImageFit image_fit = data::ImageFit::kRefuse;  // of images that it is asked about
   ModelFacts facts;
 };
+
+// What may be asked of it.
+data::InputForm InputFormOf(const Model& model);
 
 // Largest model file that is read: what fits into one protobuf message.
 inline constexpr ByteCount kMaxModelFile{(std::uint64_t{1} << 31) - 1};

@@ -50,6 +50,57 @@ class Predict(FleetTest):
             self.assertIn(says, done.stderr)
             self.assertEqual(done.stdout, "")
 
+    def test_columns_by_name(self):
+        folder = os.path.join(self.folder, "node")
+        table = os.path.join(self.folder, "pets.csv")
+        with open(table, "w", encoding="utf-8") as file:
+            file.write("size,fur,pet\n" + "2,long,cat\n3,long,cat\n8,short,dog\n9,short,dog\n" * 40)
+        self.covey("init", table, "--to", folder, "--listen", "127.0.0.1:0")
+        config = os.path.join(folder, "node.yaml")
+        daemon = self.start(config).ready()
+        self.covey("predict", "--wait", "60s", "--socket", daemon.api, "--row=size=2,fur=long")
+        self.covey("leave", "--socket", daemon.api)
+        daemon.wait()
+        other = os.path.join(self.folder, "other.csv")
+        with open(other, "w", encoding="utf-8") as file:
+            file.write("name,fur,size\nTom,long,2\nRex,short,9\n")
+        daemon = self.start(config).ready()  # knows the columns before it has trained
+        model = os.path.join(folder, "state", "model", "model.onnx")
+        for whom in (["--socket", daemon.api], ["--model", model]):
+            for row, pet in (("size=2,fur=long", "cat"), ('{"fur": "short", "size": 9}', "dog")):
+                answer = json.loads(self.covey("predict", "--json", "--row", row, *whom))
+                self.assertEqual(answer["answers"][0]["classes"][0]["label"], pet)
+            text = self.covey("predict", "--top", "1", "--csv", other, *whom)
+            self.assertEqual([line.split()[0] for line in text.splitlines()], ["cat", "dog"])
+            done = self.run_covey("predict", "--row", "size=2,furr=long", *whom)
+            self.assertEqual(done.returncode, 65)
+            self.assertIn("lacks the column fur", done.stderr)
+
+    def test_images(self):
+        photos = os.path.join(self.folder, "photos")
+        for name, grey in (("night", 10), ("day", 200)):
+            os.makedirs(os.path.join(photos, name))
+            for i in range(20):
+                with open(os.path.join(photos, name, f"{i}.pgm"), "wb") as file:
+                    file.write(b"P5 16 16 255\n" + bytes([grey + i]) * 256)
+        folder = os.path.join(self.folder, "node")
+        self.covey("init", photos, "--to", folder, "--size", "12", "12", "--listen", "127.0.0.1:0")
+        daemon = self.start(os.path.join(folder, "node.yaml")).ready()
+        night, day = (os.path.join(photos, name, "3.pgm") for name in ("night", "day"))
+        self.covey("predict", "--wait", "60s", "--socket", daemon.api, "--image", night)
+        model = os.path.join(folder, "state", "model", "model.safetensors")
+        self.covey("leave", "--socket", daemon.api)
+        daemon.wait()
+        answer = json.loads(self.covey("predict", "--json", "--model", model,
+                                       "--image", night, day))
+        self.assertEqual([(one["image"], one["classes"][0]["label"]) for one in answer["answers"]],
+                         [(night, "night"), (day, "day")])
+        self.assertIn(night, self.covey("predict", "--model", model, "--image", night))
+        for path, code, says in ((model, 65, "no image"), ("/nowhere.png", 66, "/nowhere.png")):
+            done = self.run_covey("predict", "--model", model, "--image", path)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(says, done.stderr)
+
     def test_a_node_without_a_model_says_so(self):
         daemon = self.start(self.config(), "--paused").ready()
         done = self.run_covey("predict", "--socket", daemon.api, *SAMPLE)

@@ -48,6 +48,7 @@ class FakeDaemon : public Handler {
     }
     return predictions;
   }
+  InputForm GetInputForm() override { return {{3, 2}, {"a", "b"}, true}; }
   Result<Pushed> Push(const Samples& samples) override {
     if (samples.table == "wrong") return Fail(ErrorCode::kData, "fake", "no such columns");
     return Pushed{samples.classes.size(), samples.targets.size(), samples.table};

@@ -24,6 +24,9 @@ TEST_F(ApiServer, AnswersQuestionsToTheModel) {
   EXPECT_EQ(predictions->answers[0].classes,
             (std::vector<RankedClass>(2, RankedClass{1, "label", 3.5f})));
   EXPECT_EQ(client->Predict({}).error().code, ErrorCode::kData);
+  const auto form = client->GetInputForm();
+  ASSERT_TRUE(form.has_value()) << form.error().Format();
+  EXPECT_EQ(*form, (InputForm{{3, 2}, {"a", "b"}, true}));
   // The connection is good for more.
   EXPECT_TRUE(client->GetStatus().has_value());
 }

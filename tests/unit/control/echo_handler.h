@@ -15,6 +15,7 @@ class EchoHandler final : public control::HttpHandler {
   Result<api::Predictions> Predict(const api::Question& question) override {
     ++asked;
     top = question.top;
+    asked_last = question;
     if (fails) return Fail(*fails, "echo", "was told to");
     api::Predictions predictions;
     for (std::size_t i = 0; i + 2 <= std::max<std::size_t>(question.values.size(), 2); i += 2) {
@@ -26,6 +27,7 @@ class EchoHandler final : public control::HttpHandler {
     }
     return predictions;
   }
+  const data::InputForm& GetInputForm() override { return form; }
   // Takes all but samples that begin with 0.
   Result<api::Pushed> Push(const api::Samples& samples) override {
     if (fails) return Fail(*fails, "echo", "was told to");
@@ -35,10 +37,12 @@ class EchoHandler final : public control::HttpHandler {
   }
   api::State GetState() override { return state; }
 
+  data::InputForm form;
   std::optional<ErrorCode> fails;
   api::State state = api::State::kTraining;
   std::uint32_t top = 0;
   int asked = 0;
+  api::Question asked_last;
   api::Samples pushed;
 };
 

@@ -27,6 +27,19 @@ TEST(HttpRoutes, PredictAnswersAsTheCommandLineDoes) {
   EXPECT_EQ(handler.top, 1u);
 }
 
+TEST(HttpRoutes, SamplesMayNameTheirNumbers) {
+  EchoHandler handler;
+  handler.form = {{3}, {"height", "colour=green", "colour=red"}};
+  HttpResponse got =
+      Route(Post(R"({"samples": [{"colour": "red", "height": 2.5}, [1, 0, 3]]})"), handler);
+  EXPECT_EQ(got.status, 200) << got.body;
+  EXPECT_EQ(handler.asked_last.values, (std::vector<float>{2.5, 0, 1, 1, 0, 3}));
+  got = Route(Post(R"({"samples": [{"height": 2.5}]})"), handler);
+  EXPECT_EQ(got.status, 422);
+  EXPECT_NE(got.body.find("samples[0]: lacks the column colour"), std::string::npos) << got.body;
+  EXPECT_EQ(Route(Post(R"({"samples": [{"height": [1]}]})"), handler).status, 400);
+}
+
 TEST(HttpRoutes, BodiesThatAreNoQuestionAreRefused) {
   EchoHandler handler;
   for (const char* body :

@@ -22,6 +22,8 @@ void ExpectSame(const Model& got, const Model& wanted, const std::string& name) 
   EXPECT_EQ(SpecToJson(got.spec), SpecToJson(wanted.spec)) << name;
   EXPECT_EQ(got.input, wanted.input) << name;
   EXPECT_EQ(got.labels, wanted.labels) << name;
+  EXPECT_EQ(got.features, wanted.features) << name;
+  EXPECT_EQ(got.image_fit, wanted.image_fit) << name;
   EXPECT_EQ(got.facts, wanted.facts) << name;
   ASSERT_EQ(got.x.size(), wanted.x.size()) << name;
   for (std::size_t i = 0; i < got.x.size(); ++i) ASSERT_EQ(got.x[i], wanted.x[i]) << name << i;
@@ -29,7 +31,11 @@ void ExpectSame(const Model& got, const Model& wanted, const std::string& name) 
 
 TEST(Model, EveryLayerComesBackFromBothFormats) {
   for (const ZooModel& one : ModelZoo()) {
-    const Model model = DrawZooModel(one.spec, 5, Numbers::kFeatures);
+    Model model = DrawZooModel(one.spec, 5, Numbers::kFeatures);
+    model.image_fit = data::ImageFit::kResize;
+    for (std::size_t i = 0; i < nn::Features(one.spec); ++i) {
+      model.features.push_back("column \"" + std::to_string(i));
+    }
     const auto onnx = EncodeModelOnnx(model);
     ASSERT_TRUE(onnx) << one.name;
     const auto from_onnx = DecodeModel(onnx->view(), "a");
