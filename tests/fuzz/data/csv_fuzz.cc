@@ -1,18 +1,14 @@
 // The CSV reader: no input may crash it, and how the bytes come in pieces must not matter.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "covey/base/check.h"
 #include "data/csv_reader.h"
 
 namespace {
-
-void Require(bool condition) {
-  if (!condition) std::abort();
-}
 
 using Records = std::vector<std::vector<std::string>>;
 
@@ -31,19 +27,19 @@ Records Read(covey::ByteView bytes, char separator, std::size_t piece) {
   while (true) {
     const auto cells = reader.Next();
     if (!cells) {
-      Require(cells.error().code == covey::ErrorCode::kData && !cells.error().what.empty());
+      COVEY_CHECK(cells.error().code == covey::ErrorCode::kData && !cells.error().what.empty());
       records.push_back({"error"});
       return records;
     }
     if (*cells == nullptr) return records;
-    Require(!(*cells)->empty() && (*cells)->size() <= covey::data::kMaxCsvColumns);
-    Require(reader.line() > line);
+    COVEY_CHECK(!(*cells)->empty() && (*cells)->size() <= covey::data::kMaxCsvColumns);
+    COVEY_CHECK(reader.line() > line);
     line = reader.line();
     records.emplace_back((*cells)->begin(), (*cells)->end());
     double value = 0;
     for (const std::string& cell : records.back()) {
       if (covey::data::ParseNumber(cell, value)) {
-        Require(value == value && !covey::data::IsMissing(cell));
+        COVEY_CHECK(value == value && !covey::data::IsMissing(cell));
       }
     }
   }
@@ -61,6 +57,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Read(bytes, separator, size);
     return 0;
   }
-  Require(Read(bytes, separator, size) == Read(bytes, separator, 3));
+  COVEY_CHECK(Read(bytes, separator, size) == Read(bytes, separator, 3));
   return 0;
 }

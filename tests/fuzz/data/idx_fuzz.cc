@@ -2,9 +2,9 @@
 // header says, or pass with a wrong size.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
+#include "covey/base/check.h"
 #include "data/convert.h"
 #include "data/gunzip.h"
 #include "data/idx.h"
@@ -13,16 +13,12 @@ namespace {
 
 constexpr std::uint64_t kLimit = std::uint64_t{1} << 20;
 
-void Require(bool condition) {
-  if (!condition) std::abort();
-}
-
 void CheckHeader(const covey::data::IdxHeader& header) {
-  Require(!header.dimensions.empty());
-  Require(header.dimensions.size() <= covey::data::kMaxIdxDimensions);
+  COVEY_CHECK(!header.dimensions.empty());
+  COVEY_CHECK(header.dimensions.size() <= covey::data::kMaxIdxDimensions);
   std::uint64_t product = covey::data::BytesOf(header.type);
   for (const std::size_t extent : header.dimensions) product *= extent;
-  Require(product > 0 && header.file_bytes == header.header_bytes + product);
+  COVEY_CHECK(product > 0 && header.file_bytes == header.header_bytes + product);
 }
 
 void Plain(covey::ByteView bytes) {
@@ -31,7 +27,7 @@ void Plain(covey::ByteView bytes) {
   if (header) {
     CheckHeader(*header);
   } else {
-    Require(header.error().code == covey::ErrorCode::kData && !header.error().what.empty());
+    COVEY_CHECK(header.error().code == covey::ErrorCode::kData && !header.error().what.empty());
   }
 }
 
@@ -55,7 +51,7 @@ void Converted(covey::ByteView bytes) {
     for (std::size_t at = 0; at < bytes.size() && !refused; at += 7) {
       refused = !take(bytes.subspan(at, std::min<std::size_t>(7, bytes.size() - at)));
     }
-    Require(refused || taken == covey::data::SizeOfCopy(*header, element));
+    COVEY_CHECK(refused || taken == covey::data::SizeOfCopy(*header, element));
   }
 }
 
@@ -71,13 +67,13 @@ void Gzipped(covey::ByteView bytes) {
   };
   const covey::data::TakeBytes take = [&](covey::ByteView unpacked) -> covey::Status {
     taken += unpacked.size();
-    Require(taken <= kLimit);
+    COVEY_CHECK(taken <= kLimit);
     return {};
   };
   const auto header = covey::data::GunzipIdx(read, take, covey::ByteCount{kLimit}, "fuzz");
   if (!header) return;
   CheckHeader(*header);
-  Require(taken == header->file_bytes);
+  COVEY_CHECK(taken == header->file_bytes);
 }
 
 }  // namespace

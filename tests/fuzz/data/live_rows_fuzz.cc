@@ -2,18 +2,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "covey/base/check.h"
 #include "covey/data/live_rows.h"
 
 namespace {
-
-void Require(bool condition) {
-  if (!condition) std::abort();
-}
 
 covey::data::LiveForm FormOf(std::uint8_t choice) {
   covey::data::LiveForm form;
@@ -49,18 +45,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   auto rows = covey::data::LiveRows::Start(next(), form);
   if (!rows) {
-    Require(!rows.error().what.empty());
+    COVEY_CHECK(!rows.error().what.empty());
     return 0;
   }
   while (!text.empty()) {
     const auto sample = rows->Parse(next());
     if (!sample) {
-      Require(sample.error().code == covey::ErrorCode::kData && !sample.error().what.empty());
+      COVEY_CHECK(sample.error().code == covey::ErrorCode::kData && !sample.error().what.empty());
       continue;
     }
-    Require(sample->values.size() == 2 && sample->targets.size() == form.like.outputs());
-    for (const float value : sample->values) Require(std::isfinite(value));
-    Require(form.classes == 0 || sample->label < form.classes);
+    COVEY_CHECK(sample->values.size() == 2 && sample->targets.size() == form.like.outputs());
+    for (const float value : sample->values) COVEY_CHECK(std::isfinite(value));
+    COVEY_CHECK(form.classes == 0 || sample->label < form.classes);
   }
   return 0;
 }

@@ -1,33 +1,29 @@
 // The checkpoint reader. Checksums would stop nearly every input at the door, so half of the work
 // happens with them put right.
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
+#include "covey/base/check.h"
 #include "covey/base/sha256.h"
 #include "covey/store/checkpoint.h"
 #include "store/checkpoint_format.h"
 
 namespace {
 
-void Require(bool condition) {
-  if (!condition) std::abort();
-}
-
 void Decode(covey::ByteView bytes) {
   const auto checkpoint = covey::store::DecodeCheckpoint(bytes, "fuzz");
   if (!checkpoint) {
-    Require(!checkpoint.error().what.empty());
+    COVEY_CHECK(!checkpoint.error().what.empty());
     return;
   }
-  Require(checkpoint->x.size() > 0);
+  COVEY_CHECK(checkpoint->x.size() > 0);
   // What was read can be written, and reads the same.
   const auto again = covey::store::EncodeCheckpoint(*checkpoint);
-  Require(again.has_value());
+  COVEY_CHECK(again.has_value());
   const auto second = covey::store::DecodeCheckpoint(again->view(), "fuzz");
-  Require(second.has_value() && second->batches == checkpoint->batches &&
-          second->x.size() == checkpoint->x.size());
+  COVEY_CHECK(second.has_value() && second->batches == checkpoint->batches &&
+              second->x.size() == checkpoint->x.size());
 }
 
 // Sets the checksum of the header and the trailer to what the content says.

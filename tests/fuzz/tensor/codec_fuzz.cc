@@ -2,9 +2,9 @@
 // averaged without harm, and what a reply holds is what x moved by.
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
+#include "covey/base/check.h"
 #include "covey/tensor/codec.h"
 
 namespace {
@@ -14,10 +14,6 @@ using covey::tensor::Encoding;
 using covey::tensor::FlatVector;
 
 constexpr float kBound = 0x1p64f;
-
-void Require(bool condition) {
-  if (!condition) std::abort();
-}
 
 FlatVector Ramp(std::size_t n) {
   FlatVector x(n);
@@ -32,7 +28,7 @@ void PullInto(Encoding sent, covey::ByteView bytes, Encoding replied, std::size_
   covey::tensor::Pull({sent, bytes}, 0.5f, x.view(), {replied, reply.view()});
   FlatVector d(n);
   covey::tensor::Decode(replied, reply.view(), d.view());
-  for (std::size_t i = 0; i < n; ++i) Require(x[i] == before[i] + d[i]);
+  for (std::size_t i = 0; i < n; ++i) COVEY_CHECK(x[i] == before[i] + d[i]);
 }
 
 }  // namespace
@@ -47,11 +43,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!covey::tensor::AllFinite(encoding, payload.view(), n)) return 0;
   FlatVector x(n);
   covey::tensor::Decode(encoding, payload.view(), x.view());
-  for (const float value : x.view()) Require(std::isfinite(value) && std::fabs(value) < kBound);
+  for (const float value : x.view()) COVEY_CHECK(std::isfinite(value) && std::fabs(value) < kBound);
   const FlatVector ramp = Ramp(n);
   FlatVector rest = ramp.Clone();
   covey::tensor::Subtract(encoding, payload.view(), rest.view());
-  for (std::size_t i = 0; i < n; ++i) Require(rest[i] == ramp[i] - x[i]);
+  for (std::size_t i = 0; i < n; ++i) COVEY_CHECK(rest[i] == ramp[i] - x[i]);
   if (!covey::tensor::FitsWeights(encoding)) return 0;
   for (std::uint8_t reply = 0; reply < covey::tensor::kEncodings; ++reply) {
     PullInto(encoding, payload.view(), static_cast<Encoding>(reply), n);
