@@ -21,7 +21,7 @@ covey_module(store COLD USES nn optim data consensus
 covey_module(config COLD USES base nn optim data consensus THIRD_PARTY yaml-cpp)
 covey_module(command_line COLD USES config THIRD_PARTY CLI11::CLI11)
 covey_module(setup COLD USES learner config)
-covey_module(node USES setup learner membership store config log THIRD_PARTY Threads::Threads)
+covey_module(node COLD USES setup learner membership store config log THIRD_PARTY Threads::Threads)
 covey_module(transport_zmq USES transport log THIRD_PARTY PkgConfig::ZMQ Threads::Threads)
 covey_module(api COLD USES wire_pb THIRD_PARTY PkgConfig::ZMQ covey_proto)
 covey_module(control COLD USES api node

@@ -10,7 +10,6 @@
 
 #include "hwy/highway.h"
 
-HWY_BEFORE_NAMESPACE();
 namespace covey::tensor::HWY_NAMESPACE {
 
 using DF = hwy::HWY_NAMESPACE::ScalableTag<float>;
@@ -19,6 +18,5 @@ using VF = hwy::HWY_NAMESPACE::Vec<DF>;
 constexpr std::size_t kMaxLanes = HWY_MAX_BYTES / sizeof(float);
 
 }  // namespace covey::tensor::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
 
 #endif  // include guard
