@@ -92,7 +92,8 @@ void CheckOneSource(const NodeConfig& c, const data::Source& source, const std::
   const std::string first = table                    ? "csv"
                             : !source.folder.empty() ? "folder"
                             : !source.cifar.empty()  ? "cifar"
-                                                     : "text";
+                            : !source.text.empty()   ? "text"
+                                                     : "recordings";
   const auto alone = [&](const std::string& file, const std::string& key) {
     if (file.empty()) return;
     problems.push_back({.path = section + key,
@@ -103,6 +104,7 @@ void CheckOneSource(const NodeConfig& c, const data::Source& source, const std::
   if (table) alone(source.folder, ".folder");
   if (first != "cifar") alone(source.cifar, ".cifar");
   if (first != "text") alone(source.text, ".text");
+  if (first != "recordings") alone(source.recordings, ".recordings");
   alone(source.images, ".images");
   alone(source.labels, ".labels");
   alone(source.targets, ".targets");
@@ -200,12 +202,15 @@ Status AsStatus(const Result<std::vector<std::uint32_t>>& keys) {
 void CheckKeys(const NodeConfig& c, const data::PartitionSettings& partition,
                const std::string& section, Problems& problems) {
   const bool by_key = partition.kind == data::PartitionSettings::Kind::kKey;
-  if (!by_key || !partition.key_file.empty() || !c.data.train.csv_settings.key.empty()) return;
+  const data::Source& train = c.data.train;
+  const bool recorded = !train.recordings.empty() && !train.windows.key.empty();
+  if (!by_key || recorded || !partition.key_file.empty() || !train.csv_settings.key.empty()) return;
   problems.push_back({.path = section + ".key_file",
                       .reads = {section},
                       .what = "is empty, and kind key divides by a number of each sample",
-                      .note = "give an IDX file with one whole number for each sample, or name the "
-                              "column of a table in data.csv.key"});
+                      .note =
+                          "give an IDX file with one whole number for each sample, or name the "
+                          "column of a table in data.csv.key; of recordings, data.windows.key"});
 }
 
 void CheckData(const NodeConfig& c, Problems& problems) {

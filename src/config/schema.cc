@@ -246,6 +246,7 @@ void Complete(NodeConfig& config) {
   config.data.test->scale = config.data.train.scale;
   config.data.test->csv_settings = config.data.train.csv_settings;
   config.data.test->image_fit = config.data.train.image_fit;
+  config.data.test->windows = config.data.train.windows;
   config.data.test->classes = config.data.train.classes;
 }
 

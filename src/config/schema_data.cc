@@ -31,6 +31,11 @@ void VisitFiles(Visitor& v, data::Source& source, bool labels, bool needed) {
       {"text",
        "Or a text in UTF-8: windows of as many characters as the model reads, and what follows"},
       Path(source.text));
+  v.Scalar(
+      {"recordings",
+       "Or recordings of sensors, each a table: a folder with .csv files, or a pattern such as "
+       "'recordings/*/*_phone.csv'; data.windows says how they are cut"},
+      Path(source.recordings));
   const bool idx = needed && !source.alone();  // they are read by now
   v.Scalar({"images", "IDX file of samples, plain or gzipped; or NPY, or set.npz:array", idx},
            Path(source.images));
@@ -69,6 +74,19 @@ void VisitCsv(Visitor& v, data::CsvSettings& s) {
            Text(s.separator, 3));
 }
 
+void VisitWindows(Visitor& v, data::WindowSettings& s) {
+  v.Scalar({"step", "Rows from one window to the next; 0: half of a window"},
+           Integer(s.step, 0, 1'000'000));
+  v.Scalar({"key",
+            "What of a file's name is the key, such as the device, in parentheses: "
+            "'s(*)_*_(*).csv'. Empty: the column data.csv.key"},
+           Text(s.key, kLongestLabel));
+  v.Scalar({"label", "The same for the class: '(*)/*.csv' is the folder. Empty: data.csv.label"},
+           Text(s.label, kLongestLabel));
+  v.Scalar({"agree", "A window is left out when a smaller share of its rows has its class"},
+           Fraction(s.agree));
+}
+
 void VisitLive(Visitor& v, data::LiveSettings& s) {
   using Keep = data::LiveSettings::Keep;
   v.Scalar({"spool",
@@ -89,6 +107,21 @@ void VisitLive(Visitor& v, data::LiveSettings& s) {
   v.Scalar({"remove",
             "Remove tables of the spool once they are taken; else they go to its folder done/"},
            Boolean(s.remove));
+}
+
+// How files of each kind are read.
+void VisitReading(Visitor& v, data::Source& s) {
+  v.Section({"csv", "What the columns of tables are: by the header's names, or numbers from 1"},
+            [&v, &s] { VisitCsv(v, s.csv_settings); });
+  v.Scalar({"text_step", "Characters from one window of a text to the next"},
+           Integer(s.text_step, 1, 1'000'000));
+  v.Section({"windows",
+             "How recordings are cut into windows, of as many rows as model.input says: [rows, "
+             "columns]"},
+            [&v, &s] { VisitWindows(v, s.windows); });
+  v.Scalar({"image_fit", "What becomes of images of a folder with another size than model.input"},
+           Word<data::ImageFit>(s.image_fit, {{data::ImageFit::kRefuse, "refuse"},
+                                              {data::ImageFit::kResize, "resize"}}));
 }
 
 constexpr data::Normalize kNormalizeWords[] = {
@@ -159,13 +192,7 @@ void VisitData(Visitor& v, DataSettings& d, bool labels) {
   v.Optional(
       {"test", "Test samples; leave out when there are none"}, d.test.has_value(),
       [&d] { d.test.emplace(); }, [&v, &d, labels] { VisitFiles(v, *d.test, labels, true); });
-  v.Section({"csv", "What the columns of tables are: by the header's names, or numbers from 1"},
-            [&v, &d] { VisitCsv(v, d.train.csv_settings); });
-  v.Scalar({"text_step", "Characters from one window of a text to the next"},
-           Integer(d.train.text_step, 1, 1'000'000));
-  v.Scalar({"image_fit", "What becomes of images of a folder with another size than model.input"},
-           Word<data::ImageFit>(d.train.image_fit, {{data::ImageFit::kRefuse, "refuse"},
-                                                    {data::ImageFit::kResize, "resize"}}));
+  VisitReading(v, d.train);
   v.Section({"hold_out",
              "Samples of data.train to test on, instead of data.test; nobody trains on "
              "them, controls neither"},

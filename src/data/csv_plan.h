@@ -2,49 +2,16 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "covey/base/result.h"
 #include "covey/data/csv.h"
 #include "data/csv_columns.h"
+#include "data/numbered.h"
 
 namespace covey::data {
-
-// Names in the order of their first appearance.
-class Numbered {
- public:
-  // Returns: the number of a name, new or known.
-  std::uint32_t Of(std::string_view name) {
-    if (last_name_ == name && !names_.empty()) return last_;
-    last_name_ = name;
-    const auto [found, fresh] =
-        numbers_.try_emplace(last_name_, static_cast<std::uint32_t>(names_.size()));
-    if (fresh) names_.push_back(last_name_);
-    last_ = found->second;
-    return last_;
-  }
-  std::optional<std::uint32_t> Known(std::string_view name) {
-    if (last_name_ == name && !names_.empty()) return last_;
-    const auto found = numbers_.find(std::string(name));
-    if (found == numbers_.end()) return std::nullopt;
-    last_name_ = name;
-    last_ = found->second;
-    return last_;
-  }
-  const std::vector<std::string>& names() const { return names_; }
-
- private:
-  std::unordered_map<std::string, std::uint32_t> numbers_;
-  std::vector<std::string> names_;
-  std::string last_name_;
-  std::uint32_t last_ = 0;
-};
 
 // One column of features.
 struct FeatureColumn {

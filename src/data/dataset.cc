@@ -9,6 +9,7 @@
 #include "data/dataset_builder.h"
 #include "data/open_csv.h"
 #include "data/open_images.h"
+#include "data/open_recordings.h"
 #include "data/open_records.h"
 
 namespace covey::data {
@@ -51,6 +52,7 @@ Result<Dataset> Open(const Source& source, const std::string& cache_folder) {
   if (!source.folder.empty()) return OpenImages(source, cache_folder);
   if (!source.cifar.empty()) return OpenCifar(source, cache_folder);
   if (!source.text.empty()) return OpenText(source, cache_folder);
+  if (!source.recordings.empty()) return OpenRecordings(source, cache_folder);
   return source.csv.empty() ? OpenIdx(source, cache_folder) : OpenCsv(source, cache_folder);
 }
 

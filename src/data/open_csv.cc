@@ -22,37 +22,15 @@ namespace {
 constexpr std::uint64_t kGuessBytes = std::uint64_t{4} << 20;
 constexpr std::uint64_t kAllBytes = std::numeric_limits<std::uint64_t>::max();
 
-bool AreSmallNumbers(const std::vector<std::string>& names, double most) {
-  return std::all_of(names.begin(), names.end(), [most](const std::string& name) {
-    double value = 0;
-    return ParseNumber(name, value) && value >= 0 && value <= most && value == std::floor(value);
-  });
-}
-
-// Where each name goes: the number that it is, or its rank.
-template <class T>
-std::vector<T> OrderOf(const std::vector<std::string>& names, bool numbers,
-                       const std::vector<std::string>& sorted) {
-  std::vector<T> order;
-  for (const std::string& name : names) {
-    double value = 0;
-    if (numbers) {
-      ParseNumber(name, value);
-    } else {
-      value = static_cast<double>(std::find(sorted.begin(), sorted.end(), name) - sorted.begin());
-    }
-    order.push_back(static_cast<T>(value));
-  }
-  return order;
-}
-
 // One pass from rows to samples.
 class CsvConversion {
  public:
   CsvConversion(const Source& source, const CsvFile& csv, const CsvRoles& roles, CsvPlan plan)
-      : source_(source), csv_(csv), roles_(roles), plan_(std::move(plan)) {
-    for (const std::string& name : source.label_names) labels_.Of(name);
-  }
+      : source_(source),
+        csv_(csv),
+        roles_(roles),
+        plan_(std::move(plan)),
+        labels_(source.label_names) {}
 
   // Returns: false when a cell contradicts the plan.
   Result<bool> Run(TableFile& file);
@@ -65,8 +43,6 @@ class CsvConversion {
   Result<bool> Present(const CsvReader& reader, std::string_view cell, std::size_t column) const;
   Result<Outcome> Features(const CsvReader& reader, const std::vector<std::string_view>& cells);
   Result<Outcome> Answers(const CsvReader& reader, const std::vector<std::string_view>& cells);
-  Status Label(const CsvReader& reader, std::string_view cell);
-  Status FinishTable(TableWriter& table);
   tl::unexpected<Error> Refuse(const CsvReader& reader, std::size_t column, std::string what,
                                std::string hint) const;
 
@@ -74,7 +50,7 @@ class CsvConversion {
   const CsvFile& csv_;
   const CsvRoles& roles_;
   CsvPlan plan_;
-  Numbered labels_;
+  ClassNumbers labels_;
   Numbered keys_;
   std::vector<float> values_;
   std::vector<float> targets_;
@@ -128,31 +104,6 @@ Result<CsvConversion::Outcome> CsvConversion::Features(const CsvReader& reader,
   return Outcome::kTaken;
 }
 
-Status CsvConversion::Label(const CsvReader& reader, std::string_view cell) {
-  if (!source_.label_names.empty()) {
-    std::optional<std::uint32_t> known = labels_.Known(cell);
-    // A class may stand in the table by its number and have its name in the configuration.
-    double number = 0;
-    if (!known && ParseNumber(cell, number) && number == std::floor(number) && number >= 0 &&
-        number < static_cast<double>(source_.label_names.size())) {
-      known = static_cast<std::uint32_t>(number);
-    }
-    if (!known) {
-      return Refuse(reader, *roles_.label, "class '" + std::string(cell) + "' is new",
-                    "known classes are " + Summary(source_.label_names, 120) +
-                        "; list all of them in data.labels");
-    }
-    label_ = *known;
-    return {};
-  }
-  label_ = labels_.Of(cell);
-  if (label_ < kMaxCategories) return {};
-  return Refuse(reader, *roles_.label,
-                "more than " + std::to_string(kMaxCategories) + " different classes",
-                "name the column of classes in data.csv.label; to predict a number choose "
-                "model.loss: mean_squared_error");
-}
-
 Result<CsvConversion::Outcome> CsvConversion::Answers(const CsvReader& reader,
                                                       const std::vector<std::string_view>& cells) {
   if (roles_.label) {
@@ -160,7 +111,9 @@ Result<CsvConversion::Outcome> CsvConversion::Answers(const CsvReader& reader,
     const Result<bool> present = Present(reader, cell, *roles_.label);
     if (!present) return tl::unexpected<Error>(present.error());
     if (!*present) return Outcome::kDropped;
-    if (Status known = Label(reader, cell); !known) return tl::unexpected<Error>(known.error());
+    const Result<std::uint32_t> label = labels_.Of(cell);
+    if (!label) return Refuse(reader, *roles_.label, label.error().what, label.error().hint);
+    label_ = *label;
   }
   targets_.clear();
   for (const std::size_t column : roles_.targets) {
@@ -224,29 +177,10 @@ Result<bool> CsvConversion::Run(TableFile& file) {
     return Fail(ErrorCode::kData, source_.csv, "no row is left",
                 "every row lacks a value; name the empty columns in data.csv.ignore");
   }
-  if (Status done = FinishTable(table); !done) return tl::unexpected<Error>(done.error());
+  if (roles_.key) FinishKeys(keys_, table);
+  Status done = roles_.label ? labels_.Finish(table) : table.Finish({}, 0);
+  if (!done) return tl::unexpected<Error>(done.error());
   return true;
-}
-
-Status CsvConversion::FinishTable(TableWriter& table) {
-  if (roles_.key) {
-    std::vector<std::string> sorted = keys_.names();
-    SortNames(sorted);
-    const bool numbers = AreSmallNumbers(sorted, 4294967295.0);
-    table.RenumberKeys(OrderOf<std::uint32_t>(keys_.names(), numbers, sorted));
-  }
-  if (!roles_.label) return table.Finish({}, 0);
-  if (!source_.label_names.empty()) {
-    const auto classes = static_cast<std::uint32_t>(source_.label_names.size());
-    return table.Finish(source_.label_names, classes);
-  }
-  std::vector<std::string> sorted = labels_.names();
-  SortNames(sorted);
-  const bool numbers = AreSmallNumbers(sorted, kMaxCategories - 1);
-  const auto order = OrderOf<std::uint8_t>(labels_.names(), numbers, sorted);
-  table.Renumber(order);
-  const std::uint32_t classes = *std::max_element(order.begin(), order.end()) + 1u;
-  return table.Finish(numbers ? LabelNames() : sorted, classes);
 }
 
 Status ConvertCsv(const Source& source, const CsvFile& csv, const CsvRoles& roles,

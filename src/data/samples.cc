@@ -24,6 +24,13 @@ std::string Listed(const std::vector<std::string>& names) {
   return text + (names.size() > kNamedAtMost ? ", ..." : "");
 }
 
+// Numbers of a sample; 0: not known.
+std::size_t WidthOf(const InputForm& form) {
+  std::size_t width = form.shape.empty() ? 0 : 1;
+  for (const std::size_t extent : form.shape) width *= extent;
+  return width;
+}
+
 std::string ColumnOf(const std::string& feature) { return feature.substr(0, feature.find('=')); }
 
 // A table without a header has numbers for names; by those nobody names a column in a header.
@@ -94,8 +101,7 @@ bool IsHeader(const std::vector<std::string_view>& cells) {
 Result<std::vector<float>> ByOrder(const InputForm& form, std::string_view text,
                                    const std::string& where) {
   std::vector<float> values;
-  std::size_t width = form.shape.empty() ? 0 : 1, number = 0;
-  for (const std::size_t extent : form.shape) width *= extent;
+  std::size_t width = WidthOf(form), number = 0;
   bool first = true;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -133,7 +139,12 @@ Result<std::vector<float>> ByName(const InputForm& form, CsvReader& reader,
     }
   }
   if (values.empty()) return Fail(ErrorCode::kData, where, "no row behind the header");
-  return values;
+  const std::size_t width = WidthOf(form), in_a_row = form.features.size();
+  if (width == 0 || width % in_a_row != 0) return values;
+  values.resize(values.size() / width * width);
+  if (!values.empty()) return values;
+  return Fail(ErrorCode::kData, where,
+              "has fewer rows than a window, which is " + std::to_string(width / in_a_row));
 }
 
 }  // namespace

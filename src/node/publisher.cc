@@ -30,7 +30,7 @@ void DescribeInput(const data::Dataset& set, const nn::ModelSpec& spec, data::Im
                    store::Model& model) {
   if (nn::Symbols(spec) == 0) model.input = set.normalization();
   if (set.label_names().size() == nn::Outputs(spec)) model.labels = set.label_names();
-  if (set.feature_names().size() == set.features()) model.features = set.feature_names();
+  model.features = set.feature_names();
   model.image_fit = fit;
 }
 

@@ -23,9 +23,7 @@ std::string Print(const std::vector<std::size_t>& shape) {
 }
 
 const std::string& FileOf(const data::Source& source, const std::string& idx) {
-  for (const std::string* one : {&source.folder, &source.cifar, &source.text}) {
-    if (!one->empty()) return *one;
-  }
+  if (!source.Single().empty()) return source.Single();
   return source.csv.empty() ? idx : source.csv;
 }
 
@@ -66,6 +64,7 @@ Result<data::Dataset> OpenSet(const config::NodeConfig& config, data::Source sou
   source.wants_labels = nn::HasLabels(config.model);
   source.image_fit = config.data.train.image_fit;
   source.text_step = config.data.train.text_step;
+  source.windows = config.data.train.windows;
   source.shape = config.model.input;
   if (source.label_names.empty()) source.label_names = config.data.labels;
   if (nn::Symbols(config.model) > 0) source.normalize = data::Normalize::kNone;
@@ -310,7 +309,9 @@ learner::LinkSettings LinkSettings(const config::NodeConfig& config, const Ident
 namespace {
 
 std::string FilesOf(const data::Source& source) {
-  return source.csv + '\n' + source.folder + '\n' + source.cifar + '\n' + source.text + '\n' +
+  const data::WindowSettings& windows = source.windows;
+  return source.csv + '\n' + source.Single() + '\n' + windows.key + '\n' + windows.label + '\n' +
+         std::to_string(windows.step) + ' ' + std::to_string(windows.agree) + '\n' +
          std::to_string(source.text_step) + '\n' + source.images + '\n' + source.labels + '\n' +
          source.targets + '\n' + std::string(data::Name(source.normalize)) + '\n' +
          data::Canonical(source.feature_names) + '\n' + data::Canonical(source.label_names);

@@ -121,7 +121,9 @@ Status ReadInput(const std::string& text, const std::string& where, Model& model
   if (json.value("image_fit", MetaJson()) == kResize) model.image_fit = data::ImageFit::kResize;
   const auto names = json.find("features");
   if (names == json.end()) return {};
-  return ReadNames(*names, "covey.input: features", features, where, model.features);
+  // Of windows each column has a name.
+  const std::size_t count = names->size() == channels ? channels : features;
+  return ReadNames(*names, "covey.input: features", count, where, model.features);
 }
 
 }  // namespace

@@ -119,9 +119,18 @@ class Dataset {
 // What becomes of an image that has another size than the model reads.
 enum class ImageFit : std::uint8_t { kRefuse, kResize };
 
+// How recordings are cut into windows of as many rows as the second last extent of the model's
+// input says.
+struct WindowSettings {
+  std::size_t step = 0;    // rows from one window to the next; 0: half of a window
+  std::string key = {};    // what of a file's name is the key: "s(*)_*_(*).csv"; empty: csv.key
+  std::string label = {};  // the same for the class; empty: csv.label
+  double agree = 0;        // least share of its rows that have the window's class
+};
+
 // Where a data set comes from: two files that belong together, samples and labels or targets, each
 // IDX (plain or gzipped), NPY (told by its content) or "set.npz:x", an array of an NPZ file; or a
-// CSV file; or a folder of images; or the binary files of CIFAR; or a text.
+// CSV file; or a folder of images; or the binary files of CIFAR; or a text; or recordings.
 struct Source {
   std::string images;
   std::string labels;  // one dimension: whole numbers from 0 to 255, of any type
@@ -136,6 +145,8 @@ struct Source {
   std::string cifar = {};               // binary CIFAR-10 or CIFAR-100: a file, or their folder
   std::string text = {};                // UTF-8: windows of characters, and the one that follows
   std::size_t text_step = 3;            // from window to window
+  std::string recordings = {};          // tables of sensors: a folder, or a pattern of files
+  WindowSettings windows = {};
   CsvSettings csv_settings = {};
   bool wants_labels = true;  // csv: classes; otherwise targets
   // csv: the features and classes of the data set that this one must be like; empty: as found.
@@ -143,7 +154,11 @@ struct Source {
   LabelNames label_names = {};
 
   // Whether samples and answers come out of one file or folder.
-  bool alone() const { return !csv.empty() || !folder.empty() || !cifar.empty() || !text.empty(); }
+  bool alone() const { return !csv.empty() || !Single().empty(); }
+  // That file or folder, of those that are no table; or nothing.
+  const std::string& Single() const {
+    return !folder.empty() ? folder : !cifar.empty() ? cifar : !text.empty() ? text : recordings;
+  }
 };
 
 // Opens and checks the data set that a source names.
@@ -151,6 +166,11 @@ struct Source {
 // grey or coloured as the model reads them. Names that begin with a dot are left out. A folder's
 // errors are kData with the file: no image, damaged, another size (kRefuse), too large, or a class
 // that the source does not name.
+//
+// Recordings are tables whose rows follow one another in time. Their windows have the class that
+// most of their rows have, and names of its columns are the data set's. A row without a value
+// (kDrop), another key and the end of a file end a window. Errors: kNoInput when no file fits,
+// kConfig when the columns are not as many as the shape says, kData with file and line.
 //
 // Errors: as OpenIdx; for CSV files as DescribeCsv, and kData for a cell that does not fit, with
 // its line and column.

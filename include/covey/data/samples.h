@@ -15,8 +15,10 @@ namespace covey::data {
 
 // What the raw samples of a model look like.
 struct InputForm {
-  std::vector<std::size_t> shape;     // of one sample
-  std::vector<std::string> features;  // "height", "colour=red": Dataset::feature_names; or none
+  std::vector<std::size_t> shape;  // of one sample
+  // "height", "colour=red": Dataset::feature_names, one for each number of a sample or, of windows,
+  // for each column; or none.
+  std::vector<std::string> features;
   ImageFit image_fit = ImageFit::kRefuse;
 };
 
@@ -59,9 +61,11 @@ Result<std::vector<float>> SampleOf(const InputForm& form, const std::vector<Nam
                                     const std::string& where);
 
 // Reads rows of a table: by the names of its header when it has one and the model knows names that
-// are no numbers, otherwise by their order. Rows by order hold numbers, separated by comma,
-// semicolon, tab or blanks, as many in each as the shape has elements (an empty shape: any).
-// Returns: [rows][numbers of a row].
+// are no numbers, otherwise by their order. A model of windows takes so many rows as one sample,
+// one window after the other; rows behind the last whole one are left out. Rows by order hold
+// numbers, separated by comma, semicolon, tab or blanks, as many in each as the shape has elements
+// (an empty shape: any).
+// Returns: [samples][numbers of a sample].
 // Errors: kData with `where` and line.
 Result<std::vector<float>> SamplesOf(const InputForm& form, std::string_view text,
                                      const std::string& where);

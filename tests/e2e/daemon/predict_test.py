@@ -6,7 +6,7 @@ import os
 import subprocess
 import unittest
 
-from fixture import BIN, FleetTest
+from fixture import BIN, FleetTest, edit
 
 # Bright in the rows of class 2.
 SAMPLE = ["10"] * 8 + ["240"] * 8
@@ -100,6 +100,44 @@ class Predict(FleetTest):
             done = self.run_covey("predict", "--model", model, "--image", path)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(says, done.stderr)
+
+    def test_recordings(self):
+        for person in range(4):
+            folder = os.path.join(self.folder, "logs", f"p{person}")
+            os.makedirs(folder)
+            for act, swing in (("rest", 1), ("walk", 9)):
+                with open(os.path.join(folder, f"p{person}_{act}.csv"), "w") as file:
+                    file.write("time,acc\n" + "".join(
+                        f"{t},{swing * (1 if t % 2 else -1)}\n" for t in range(120)))
+        with open(os.path.join(self.folder, "logs", "people.csv"), "w") as file:
+            file.write("person,age\n0,33\n")
+        config = os.path.join(self.folder, "node.yaml")
+        with open(config, "w") as file:
+            file.write(f"""
+node: {{state_dir: {self.state()}}}
+network: {{listen: "127.0.0.1:0", alone: true}}
+model:
+  input: [8, 1]
+  layers: [{{dense: {{units: 4, activation: relu}}}}, {{dense: {{units: 2}}}}]
+data:
+  train: {{recordings: '{self.folder}/logs/p*/*.csv'}}
+  csv: {{ignore: [time]}}
+  windows: {{step: 4, key: 'p(*)_*.csv', label: 'p*_(*).csv'}}
+  hold_out: {{keys: '3'}}
+  validation: {{share: 0.1}}
+  normalize: per_channel
+  batch: 8
+  cache: {self.folder}/cache
+train: {{until: {{epochs: 30}}, settle: 0%, linger: none}}
+""")
+        daemon = self.start(config)
+        self.assertEqual(daemon.wait(), 0, daemon.errors)
+        walk = os.path.join(self.folder, "logs", "p3", "p3_walk.csv")
+        model = os.path.join(self.state(), "model", "model.onnx")
+        answers = self.covey("predict", "--model", model, "--csv", walk, "--top", "1").splitlines()
+        self.assertEqual([line.split()[0] for line in answers], ["walk"] * 15)
+        edit(config, ("logs/p*/*.csv", "logs"))
+        self.assertIn("people.csv", self.start(config).log("people.csv"))
 
     def test_a_node_without_a_model_says_so(self):
         daemon = self.start(self.config(), "--paused").ready()

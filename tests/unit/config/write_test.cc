@@ -222,6 +222,8 @@ TEST(WriteYaml, RoundTripCoversEveryKey) {
   all.data.train.folder = all.data.test->folder = "photos";
   all.data.train.cifar = all.data.test->cifar = "batches";
   all.data.train.text = all.data.test->text = "book.txt";
+  all.data.train.recordings = all.data.test->recordings = "recordings";
+  all.data.train.windows = {.step = 7, .key = "s(*)", .label = "(*)/*", .agree = 0.5};
   all.data.train.image_fit = data::ImageFit::kResize;
   all.data.labels = {"of", "a", "model", "with", "classes"};
   const auto unusual = lines(WriteYaml(all));

@@ -52,6 +52,15 @@ TEST(SamplesOf, AHeaderFindsColumnsInAnyOrder) {
   EXPECT_THAT(*samples, ElementsAre(1.5f, 0, 1, 2, 3, 1, 0, 4));
 }
 
+TEST(SamplesOf, WindowsAreRowsThatFollowOneAnother) {
+  const InputForm windows{{1, 2, 2}, {"x", "y"}};
+  const auto samples = SamplesOf(windows, "y,x\n1,2\n3,4\n5,6\n7,8\n9,10\n", "f");
+  ASSERT_TRUE(samples.has_value()) << samples.error().Format();
+  EXPECT_THAT(*samples, ElementsAre(2, 1, 4, 3, 6, 5, 8, 7));
+  EXPECT_THAT(SamplesOf(windows, "y,x\n1,2\n", "f").error().Format(),
+              HasSubstr("fewer rows than a window, which is 2"));
+}
+
 TEST(SamplesOf, NamesLineAndColumn) {
   const auto error = [](const std::string& text) {
     const auto samples = SamplesOf(kForm, text, "a.csv");
