@@ -13,6 +13,7 @@ find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Boost 1.74 REQUIRED)  # headers: Asio and Beast
 pkg_check_modules(ZMQ REQUIRED IMPORTED_TARGET libzmq>=4.3.4)
+pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 find_library(HWY_LIBRARY hwy REQUIRED)
 
 add_library(covey_hwy INTERFACE)

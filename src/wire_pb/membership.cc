@@ -17,9 +17,14 @@ constexpr std::size_t kKeySize = 32;
 
 std::vector<std::byte> Encode(const wire::Membership& membership) {
   COVEY_CHECK(membership.peers.size() <= wire::kMaxToldPeers, membership.peers.size());
+  COVEY_CHECK(membership.records.size() <= wire::kMaxToldRecords, membership.records.size());
   v1::Membership message;
   message.set_own_address(membership.own_address);
   message.set_wants_peers(membership.wants_peers);
+  if (membership.records_digest) message.set_records_digest(*membership.records_digest);
+  for (const std::vector<std::byte>& record : membership.records) {
+    message.add_records(reinterpret_cast<const char*>(record.data()), record.size());
+  }
   for (const wire::ToldPeer& peer : membership.peers) {
     v1::Membership::Peer& told = *message.add_peers();
     told.set_key(std::string(peer.key.bytes.begin(), peer.key.bytes.end()));
@@ -49,6 +54,15 @@ Result<wire::Membership> DecodeMembership(ByteView body) {
   wire::Membership membership;
   if (wire::IsPeerAddress(message.own_address())) membership.own_address = message.own_address();
   membership.wants_peers = message.wants_peers();
+  if (message.has_records_digest()) membership.records_digest = message.records_digest();
+  std::size_t bytes = 0;
+  for (const std::string& record : message.records()) {
+    bytes += record.size();
+    if (membership.records.size() == wire::kMaxToldRecords || bytes > wire::kToldRecordBytes) break;
+    std::vector<std::byte>& read = membership.records.emplace_back(record.size());
+    std::transform(record.begin(), record.end(), read.begin(),
+                   [](char c) { return static_cast<std::byte>(c); });
+  }
   for (const v1::Membership::Peer& told : message.peers()) {
     if (membership.peers.size() == wire::kMaxToldPeers) break;
     if (told.key().size() != kKeySize || !wire::IsPeerAddress(told.address())) continue;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,9 @@ namespace covey::wire {
 // Peers in one body: 16 with addresses of 100 bytes stay below kMaxStructuredBody.
 inline constexpr std::size_t kMaxToldPeers = 16;
 inline constexpr std::size_t kMaxPeerAddress = 120;
+// Signed records of who may take part (membership/invitation.h) in one body.
+inline constexpr std::size_t kMaxToldRecords = 16;
+inline constexpr std::size_t kToldRecordBytes = 2048;  // all of them
 // An age beyond this is as good as this.
 inline constexpr Duration kMaxAge = std::chrono::hours(24);
 
@@ -34,6 +38,9 @@ struct Membership {
   std::string own_address;
   bool wants_peers = false;     // the sender has too few: answer with what you know
   std::vector<ToldPeer> peers;  // at most kMaxToldPeers
+  // A hash of the records that the sender holds; unset: it goes by none.
+  std::optional<std::uint64_t> records_digest{};
+  std::vector<std::vector<std::byte>> records{};  // within the limits above; opaque here
 
   bool operator==(const Membership&) const = default;
 };

@@ -54,6 +54,25 @@ TEST(Membership, WhatIsNoAddressIsLeftOut) {
   EXPECT_EQ(decoded->peers[0], told.peers[1]);
 }
 
+TEST(Membership, RecordsBeyondTheLimitsAreNotRead) {
+  wire::Membership told;
+  told.records_digest = 0;
+  told.records.assign(wire::kMaxToldRecords, std::vector<std::byte>(100, std::byte{7}));
+  EXPECT_EQ(*DecodeMembership(Encode(told)), told);
+  told.records.assign(3, std::vector<std::byte>(wire::kToldRecordBytes / 2, std::byte{7}));
+  auto decoded = DecodeMembership(Encode(told));
+  ASSERT_TRUE(decoded.has_value());
+  EXPECT_EQ(decoded->records.size(), 2u);
+  // 17 empty ones, as no honest encoder writes them.
+  std::vector<std::byte> many;
+  for (std::size_t i = 0; i <= wire::kMaxToldRecords; ++i) {
+    many.insert(many.end(), {std::byte{0x2A}, std::byte{0}});
+  }
+  decoded = DecodeMembership(many);
+  ASSERT_TRUE(decoded.has_value());
+  EXPECT_EQ(decoded->records.size(), wire::kMaxToldRecords);
+}
+
 TEST(Membership, OtherBytesAreRefused) {
   EXPECT_FALSE(DecodeMembership(std::vector<std::byte>(3, std::byte{0xFF})).has_value());
   EXPECT_FALSE(DecodeMembership(std::vector<std::byte>(wire::kMaxStructuredBody + 1)).has_value());
