@@ -1,7 +1,10 @@
 #include "transport_zmq/core.h"
 
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
+#include <thread>
 
 #include "covey/base/check.h"
 
@@ -16,6 +19,24 @@ bool ReadRest(Socket& socket, const Message& message) {
     more = part.more();
   }
   return true;
+}
+
+void Terminate(void* context, Duration deadline) {
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool done = false;
+  };
+  auto state = std::make_shared<State>();
+  std::thread([state, context] {
+    while (zmq_ctx_term(context) != 0 && zmq_errno() == EINTR) {
+    }
+    const std::lock_guard<std::mutex> lock(state->mutex);
+    state->done = true;
+    state->changed.notify_all();
+  }).detach();
+  std::unique_lock<std::mutex> lock(state->mutex);
+  state->changed.wait_for(lock, deadline, [&] { return state->done; });
 }
 
 int SendFrame(Socket& socket, ByteView header, ByteView body) {

@@ -88,6 +88,10 @@ struct Core {
 // Returns: true when there were any.
 bool ReadRest(Socket& socket, const Message& message);
 
+// zmq_ctx_term waits for what lingers, and for ever for what hangs; this waits until `deadline` at
+// most.
+void Terminate(void* context, Duration deadline);
+
 // One message of header and body. Returns: 0, or the errno of the failure.
 int SendFrame(Socket& socket, ByteView header, ByteView body);
 

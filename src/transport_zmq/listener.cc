@@ -279,7 +279,7 @@ void Listener::Tick(Time now) {
   }
   if (rebind_at_ <= now) {
     rebind_at_ = kNever;
-    if (!Bind()) {  // the old socket may need a moment to go
+    if (BindAgain(router_, bind_to_).empty()) {  // the old socket may need a moment to go
       pause_ = std::clamp(2 * pause_, kShortestRest, kLongestRest);
       rebind_at_ = now + pause_;
     }

@@ -14,6 +14,14 @@
 
 namespace covey::transport_zmq {
 
+// Binds a socket to "tcp://HOST:PORT", "*" and names included.
+// Returns: what it is bound to, with the real port. Errors: as ZmqTransport::Open.
+Result<std::string> BindTo(Socket& router, const std::string& listen);
+// The same to what was bound before. Returns: where; empty: it is not to be had, errno says why.
+std::string BindAgain(Socket& router, const std::string& bound);
+// As people and configurations write it.
+std::string ShownEndpoint(const std::string& bound);
+
 class Listener {
  public:
   explicit Listener(Core& core) : core_(core) {}
@@ -74,7 +82,6 @@ class Listener {
   void Accepted(int fd, Time now);
   void Disconnected(int fd);
   void AcceptFailed(int error, Time now);
-  bool Bind();
 
   Core& core_;
   Socket router_;

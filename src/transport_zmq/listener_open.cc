@@ -1,5 +1,6 @@
 // How the listening socket comes to its address.
 #include <cerrno>
+#include <utility>
 
 #include "transport_zmq/listener.h"
 
@@ -23,6 +24,8 @@ tl::unexpected<Error> BindError(const std::string& address, int error) {
   return Fail(ErrorCode::kCantCreate, "listen on " + address, zmq_strerror(error), hint);
 }
 
+}  // namespace
+
 // A dual-stack socket names 127.0.0.1 as ::ffff:127.0.0.1; people and configurations do not.
 std::string ShownEndpoint(const std::string& bound) {
   const std::string mapped = "tcp://[::ffff:";
@@ -33,10 +36,15 @@ std::string ShownEndpoint(const std::string& bound) {
                                                 : "tcp://" + address + bound.substr(close + 1);
 }
 
-}  // namespace
+std::string BindAgain(Socket& router, const std::string& bound) {
+  if (zmq_bind(router.get(), bound.c_str()) != 0) return {};
+  char text[256] = {};
+  std::size_t size = sizeof text;
+  const bool known = zmq_getsockopt(router.get(), ZMQ_LAST_ENDPOINT, text, &size) == 0;
+  return known ? text : bound;
+}
 
-Status Listener::Open() {
-  const std::string& listen = core_.settings.listen;
+Result<std::string> BindTo(Socket& router, const std::string& listen) {
   Result<Address> address = ParseAddress(listen, AddressUse::kListen);
   if (!address) return tl::unexpected<Error>(address.error());
   std::vector<std::string> candidates;
@@ -53,28 +61,28 @@ Status Listener::Open() {
       return Fail(ErrorCode::kConfig, "listen on " + listen, problem, "give an address instead");
     }
   }
-  router_ = Socket(core_.context, ZMQ_ROUTER);
-  if (!router_) return BindError(listen, zmq_errno());
-  SetListening(router_, core_.settings);
-  monitor_ = Monitor(core_.context, router_, kListenerEvents);
-  if (!monitor_) return BindError(listen, zmq_errno());
   int error = 0;
   for (const std::string& candidate : candidates) {
-    bind_to_ = candidate;
-    if (Bind()) return {};
+    const std::string bound = BindAgain(router, candidate);
+    if (!bound.empty()) return bound;
     error = zmq_errno();
     if (error == EADDRINUSE) break;  // taking it on the other protocol only would hide this
   }
   return BindError(listen, error);
 }
 
-bool Listener::Bind() {
-  if (zmq_bind(router_.get(), bind_to_.c_str()) != 0) return false;
-  char text[256] = {};
-  std::size_t size = sizeof text;
-  if (zmq_getsockopt(router_.get(), ZMQ_LAST_ENDPOINT, text, &size) == 0) bind_to_ = text;
-  endpoint_ = ShownEndpoint(bind_to_);  // bind_to_ has the same port after a pause
-  return true;
+Status Listener::Open() {
+  const std::string& listen = core_.settings.listen;
+  router_ = Socket(core_.context, ZMQ_ROUTER);
+  if (!router_) return BindError(listen, zmq_errno());
+  SetListening(router_, core_.settings);
+  monitor_ = Monitor(core_.context, router_, kListenerEvents);
+  if (!monitor_) return BindError(listen, zmq_errno());
+  Result<std::string> bound = BindTo(router_, listen);
+  if (!bound) return tl::unexpected<Error>(bound.error());
+  bind_to_ = std::move(*bound);  // with its port, also after a pause
+  endpoint_ = ShownEndpoint(bind_to_);
+  return {};
 }
 
 }  // namespace covey::transport_zmq

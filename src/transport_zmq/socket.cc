@@ -133,6 +133,13 @@ void SetListening(Socket& router, const Settings& settings) {
   }
 }
 
+void SetDoor(Socket& router, const Settings& settings) {
+  SetListening(router, settings);
+  router.Set(ZMQ_ZAP_DOMAIN, std::string(kDoorDomain));
+  const std::int64_t most = DoorSettings::kMaxKnock + kCurveOverhead;
+  COVEY_CHECK(zmq_setsockopt(router.get(), ZMQ_MAXMSGSIZE, &most, sizeof most) == 0, zmq_errno());
+}
+
 void SetDialling(Socket& dealer, const Settings& settings, const KeyPair& own,
                  const PeerKey& server) {
   SetCommon(dealer, settings);

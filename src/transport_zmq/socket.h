@@ -85,9 +85,11 @@ class Monitor {
 };
 
 inline constexpr char kZapDomain[] = "covey";
+inline constexpr char kDoorDomain[] = "covey-door";
 
 // Options of both kinds of socket, and then those of one; before bind or connect.
 void SetListening(Socket& router, const Settings& settings);
+void SetDoor(Socket& router, const Settings& settings);
 void SetDialling(Socket& dealer, const Settings& settings, const KeyPair& own,
                  const PeerKey& server);
 

@@ -63,8 +63,8 @@ bool RateLimit::Take(const std::string& address, Time now) {
   return true;
 }
 
-Zap::Zap(const KeySet& keys, const PeerKey& own, RateLimit limit)
-    : keys_(keys), own_(own), limit_(std::move(limit)) {}
+Zap::Zap(const KeySet& keys, const PeerKey& own, RateLimit limit, RateLimit knocks)
+    : keys_(keys), own_(own), limit_(std::move(limit)), knocks_(std::move(knocks)) {}
 
 Status Zap::Start(void* context) {
   socket_ = Socket(context, ZMQ_REP);
@@ -117,6 +117,13 @@ Verdict Zap::Judge(const PeerKey& key, const std::string& address, Time now) {
   return Verdict::kLater;
 }
 
+Verdict Zap::JudgeKnock(const PeerKey& key, const std::string& address, Time now) {
+  if (key == own_) return Verdict::kRefuse;
+  if (knocks_.Take(address, now)) return Verdict::kAllow;
+  knocks_refused_.fetch_add(1, std::memory_order_relaxed);
+  return Verdict::kLater;
+}
+
 void Zap::Answer() {
   std::array<std::string, kFrames> frames;
   std::size_t count = 0;
@@ -130,12 +137,14 @@ void Zap::Answer() {
   }
   Verdict verdict = Verdict::kRefuse;
   PeerKey key;
+  const bool at_door = frames[kDomain] == kDoorDomain;
   const bool sound = count == kFrames && frames[kVersion] == "1.0" &&
-                     frames[kDomain] == kZapDomain && frames[kMechanism] == "CURVE" &&
+                     (at_door || frames[kDomain] == kZapDomain) && frames[kMechanism] == "CURVE" &&
                      frames[kKey].size() == key.bytes.size();
   if (sound) {
     std::memcpy(key.bytes.data(), frames[kKey].data(), key.bytes.size());
-    verdict = Judge(key, frames[kAddress], Now());
+    verdict =
+        at_door ? JudgeKnock(key, frames[kAddress], Now()) : Judge(key, frames[kAddress], Now());
   }
   const char* status = verdict == Verdict::kAllow    ? "200"
                        : verdict == Verdict::kRefuse ? "400"

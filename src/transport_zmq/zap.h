@@ -1,6 +1,8 @@
 // Who may connect: the set of allowed keys and the thread that answers libzmq's ZAP requests from
 // it.
 //
+// Two domains: that of the door lets any key knock, within a rate.
+//
 // Source: ZeroMQ RFC 27 (ZAP 1.0). Where we differ: 400 only while the address still has a token,
 // else 300, which libzmq turns into a silent disconnect.
 #pragma once
@@ -64,7 +66,7 @@ enum class Verdict { kAllow, kRefuse, kLater };
 
 class Zap {
  public:
-  Zap(const KeySet& keys, const PeerKey& own, RateLimit limit);
+  Zap(const KeySet& keys, const PeerKey& own, RateLimit limit, RateLimit knocks = {0, 0});
   Zap(const Zap&) = delete;
   Zap& operator=(const Zap&) = delete;
   ~Zap() { Stop(); }
@@ -75,9 +77,11 @@ class Zap {
   void Stop();
 
   Verdict Judge(const PeerKey& key, const std::string& address, Time now);
+  Verdict JudgeKnock(const PeerKey& key, const std::string& address, Time now);
 
   std::uint64_t refused_unknown() const { return refused_unknown_.load(std::memory_order_relaxed); }
   std::uint64_t refused_rate() const { return refused_rate_.load(std::memory_order_relaxed); }
+  std::uint64_t knocks_refused() const { return knocks_refused_.load(std::memory_order_relaxed); }
   void ResetCounters();
 
  private:
@@ -87,10 +91,12 @@ class Zap {
   const KeySet& keys_;
   PeerKey own_;
   RateLimit limit_;
+  RateLimit knocks_;
   Waker waker_;
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> refused_unknown_{0};
   std::atomic<std::uint64_t> refused_rate_{0};
+  std::atomic<std::uint64_t> knocks_refused_{0};
   Socket socket_;  // handed to the thread at Start
   std::thread thread_;
 };

@@ -1,16 +1,14 @@
 #include "covey/transport_zmq/zmq_transport.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <map>
-#include <mutex>
 #include <random>
-#include <thread>
 #include <utility>
 
 #include "covey/base/check.h"
 #include "transport_zmq/clock.h"
 #include "transport_zmq/dialler.h"
+#include "transport_zmq/door.h"
 #include "transport_zmq/listener.h"
 #include "transport_zmq/self_test.h"
 
@@ -53,26 +51,6 @@ std::uint64_t RandomSeed() {
   return (std::uint64_t{device()} << 32) | device();
 }
 
-// zmq_ctx_term waits for what lingers, and for ever for what hangs; this waits until `deadline` at
-// most.
-void Terminate(void* context, Duration deadline) {
-  struct State {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool done = false;
-  };
-  auto state = std::make_shared<State>();
-  std::thread([state, context] {
-    while (zmq_ctx_term(context) != 0 && zmq_errno() == EINTR) {
-    }
-    const std::lock_guard<std::mutex> lock(state->mutex);
-    state->done = true;
-    state->changed.notify_all();
-  }).detach();
-  std::unique_lock<std::mutex> lock(state->mutex);
-  state->changed.wait_for(lock, deadline, [&] { return state->done; });
-}
-
 }  // namespace
 
 class ZmqTransport::Impl {
@@ -80,8 +58,10 @@ class ZmqTransport::Impl {
   explicit Impl(Settings settings)
       : core_(std::move(settings), RandomSeed()),
         zap_(core_.keys, core_.settings.keys.public_key,
-             RateLimit(core_.settings.refusals_per_second, core_.settings.refusals_burst)),
-        listener_(core_) {}
+             RateLimit(core_.settings.refusals_per_second, core_.settings.refusals_burst),
+             RateLimit(core_.settings.door.knocks_per_second, core_.settings.door.knocks_burst)),
+        listener_(core_),
+        door_(core_) {}
 
   ~Impl();
   Status Open();
@@ -94,6 +74,7 @@ class ZmqTransport::Impl {
   Counters counters() const;
   std::vector<DialStatus> dials() const;
   const std::string& endpoint() const { return listener_.endpoint(); }
+  const std::string& door_endpoint() const { return door_.endpoint(); }
   void Wake() { core_.waker->Wake(); }
 
  private:
@@ -109,13 +90,15 @@ class ZmqTransport::Impl {
   Core core_;
   Zap zap_;
   Listener listener_;
+  Door door_;
   std::vector<std::unique_ptr<Dialler>> diallers_;
   std::uint64_t keys_seen_ = 0;
   bool more_ = false;     // the last Poll left frames behind
   bool drained_ = false;  // the running Poll saw every socket empty
-  // What zmq_poll waits for: waker, watch, listener and its monitor, then two for each open
-  // dialler.
+  // What zmq_poll waits for: waker, watch, listener and its monitor, the door and its, then two for
+  // each open dialler.
   std::vector<zmq_pollitem_t> items_;
+  std::size_t door_item_ = 0;         // 0: none
   std::vector<std::size_t> item_of_;  // dialler -> its first item; 0: none
   std::size_t turn_ = 0;
 };
@@ -147,6 +130,9 @@ Status ZmqTransport::Impl::Open() {
   if (!core_.settings.listen.empty()) {
     if (const Status listening = listener_.Open(); !listening) return listening;
   }
+  if (core_.settings.curve && !core_.settings.door.listen.empty()) {
+    if (const Status opened = door_.Open(); !opened) return opened;
+  }
   for (const DialAddress& peer : core_.settings.dial) {
     if (const Status dialled = Dial(peer); !dialled) return dialled;
   }
@@ -158,6 +144,7 @@ ZmqTransport::Impl::~Impl() {
   // can wait for ever.
   for (const auto& dialler : diallers_) dialler->Stop(core_.settings.linger);
   listener_.Stop(core_.settings.linger);
+  door_.Stop(core_.settings.linger);
   zap_.Stop();
   if (core_.context == nullptr) return;
   zmq_ctx_shutdown(core_.context);
@@ -213,6 +200,11 @@ void ZmqTransport::Impl::BuildItems() {
     items_.push_back({listener_.socket(), 0, ZMQ_POLLIN, 0});
     items_.push_back({listener_.monitor(), 0, ZMQ_POLLIN, 0});
   }
+  door_item_ = door_.open() ? items_.size() : 0;
+  if (door_.open()) {
+    items_.push_back({door_.socket(), 0, ZMQ_POLLIN, 0});
+    items_.push_back({door_.monitor(), 0, ZMQ_POLLIN, 0});
+  }
   item_of_.assign(diallers_.size(), 0);
   for (std::size_t i = 0; i < diallers_.size(); ++i) {
     if (!diallers_[i]->open()) continue;
@@ -224,7 +216,7 @@ void ZmqTransport::Impl::BuildItems() {
 
 void ZmqTransport::Impl::Wait(Duration at_most) {
   const Time now = Now();
-  Time due = std::min(core_.watch.due(), listener_.due());
+  Time due = std::min({core_.watch.due(), listener_.due(), door_.due()});
   for (const auto& dialler : diallers_) due = std::min(due, dialler->due());
   Duration wait = std::min(at_most, kMaxWait);
   if (due != kNever) wait = std::min(wait, due - now);
@@ -247,6 +239,7 @@ void ZmqTransport::Impl::Poll(Sink& sink, Duration at_most) {
   Retire(sink, Now());
   for (std::size_t i = 0; i < diallers_.size(); ++i) diallers_[i]->Tick(Now());
   listener_.Tick(Now());
+  door_.Tick(Now());
   Wait(at_most);
   const Time now = Now();
   const bool sampled = core_.watch.Begin(now);
@@ -256,6 +249,10 @@ void ZmqTransport::Impl::Poll(Sink& sink, Duration at_most) {
       listener_.Revoke(sink);
       for (std::size_t i = 0; i < diallers_.size(); ++i) diallers_[i]->Revoke(sink, now);
     }
+  }
+  if (door_item_ > 0) {
+    if (items_[door_item_ + 1].revents != 0) door_.ReadMonitor(now);
+    if (sampled || items_[door_item_].revents != 0) door_.Read(now);
   }
   // Before the end of a link is told, what came before it is read.
   const bool events = ReadMonitors(sink, now);
@@ -312,7 +309,7 @@ void ZmqTransport::Impl::ReadFrames(Sink& sink, Time now, bool all) {
 
 void ZmqTransport::Impl::CutUnfinished(Sink& sink, Time now) {
   for (const std::uint64_t connection : core_.watch.End(now, drained_)) {
-    bool found = listener_.CutUnfinished(sink, connection);
+    bool found = listener_.CutUnfinished(sink, connection) || door_.CutUnfinished(connection);
     for (std::size_t i = 0; i < diallers_.size() && !found; ++i) {
       found = diallers_[i]->CutUnfinished(sink, now, connection);
     }
@@ -350,6 +347,7 @@ Counters ZmqTransport::Impl::counters() const {
   Counters counters = core_.counters;
   counters.refused_unknown = zap_.refused_unknown();
   counters.refused_rate = zap_.refused_rate();
+  counters.knocks_refused_rate = zap_.knocks_refused();
   return counters;
 }
 
@@ -369,6 +367,7 @@ Result<std::unique_ptr<ZmqTransport>> ZmqTransport::Open(Settings settings) {
 }
 
 const std::string& ZmqTransport::endpoint() const { return impl_->endpoint(); }
+const std::string& ZmqTransport::door_endpoint() const { return impl_->door_endpoint(); }
 void ZmqTransport::Poll(Sink& sink, Duration at_most) { impl_->Poll(sink, at_most); }
 void ZmqTransport::Wake() { impl_->Wake(); }
 Status ZmqTransport::Dial(const DialAddress& peer) { return impl_->Dial(peer); }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "covey/base/bytes.h"
 #include "covey/base/ids.h"
 #include "covey/base/time.h"
 #include "covey/transport_zmq/keys.h"
@@ -20,6 +21,25 @@ namespace covey::transport_zmq {
 struct DialAddress {
   PeerKey key;
   std::string address;
+};
+
+// Where newcomers knock: a second ROUTER, in a ZAP domain of its own that takes any key but the own
+// one. It hears one frame of at most kMaxKnock bytes a connection, answers it, and hangs up.
+struct DoorSettings {
+  static constexpr std::size_t kMaxKnock = 1024;
+
+  // As Settings::listen; empty: no door.
+  std::string listen{};
+  // What a newcomer is answered, at most kMaxKnock bytes. Called on the thread of Poll. `address`:
+  // "tcp://HOST:PORT", where it comes from.
+  std::function<std::vector<std::byte>(const PeerKey& key, const std::string& address,
+                                       ByteView frame)>
+      answer{};
+  // Handshakes of one address; more are cut without an answer.
+  double knocks_per_second = 1;
+  double knocks_burst = 10;
+  std::size_t max_connections = 32;             // more are cut
+  Duration patience = std::chrono::seconds(5);  // a connection without a frame is cut then
 };
 
 struct Settings {
@@ -61,6 +81,8 @@ struct Settings {
   // Handshakes with unknown keys that one address is answered; more are cut without an answer.
   double refusals_per_second = 20;
   double refusals_burst = 40;
+
+  DoorSettings door;  // only with CURVE
 
   // SO_SNDBUF and SO_RCVBUF in bytes; 0 leaves them to the kernel.
   int socket_buffer = 0;

@@ -61,6 +61,9 @@ struct Counters {
   std::uint64_t dropped_links = 0;       // beyond max_links
   std::uint64_t cut_unfinished = 0;      // with an endless message, or too much ahead
   std::uint64_t cut_silent = 0;          // connections without a first frame
+  std::uint64_t knocks = 0;              // frames at the door
+  std::uint64_t knocks_dropped = 0;  // at the door: connections without a sound frame, or too many
+  std::uint64_t knocks_refused_rate = 0;  // at the door: handshakes beyond the rate limit
 };
 
 // One dialled peer, for people.
@@ -85,6 +88,8 @@ class ZmqTransport final : public transport::Transport {
 
   // The bound address with its real port ("tcp://127.0.0.1:41873"); empty when not listening.
   const std::string& endpoint() const;
+  // The same of the door.
+  const std::string& door_endpoint() const;
 
   // Waits for at most `at_most` for something to happen, then hands at most about 64 frames to the
   // sink, taking sockets in turn. Returns early when there is more to do; then the next call

@@ -62,5 +62,17 @@ TEST(Zap, AllowsTheSetButNotTheNodeItself) {
   EXPECT_EQ(zap.refused_rate(), 1u);
 }
 
+TEST(Zap, LetsAnyKeyKnockButNotTheNodeItselfAndNotTooOften) {
+  KeySet keys;
+  Zap zap(keys, Key(9), RateLimit(0, 0), RateLimit(1, 2));
+  const Time now = std::chrono::hours(1);
+  EXPECT_EQ(zap.JudgeKnock(Key(9), "a", now), Verdict::kRefuse);
+  for (int i = 1; i <= 2; ++i) EXPECT_EQ(zap.JudgeKnock(Key(i), "a", now), Verdict::kAllow);
+  EXPECT_EQ(zap.JudgeKnock(Key(3), "a", now), Verdict::kLater);
+  EXPECT_EQ(zap.JudgeKnock(Key(3), "b", now), Verdict::kAllow);
+  EXPECT_EQ(zap.knocks_refused(), 1u);
+  EXPECT_EQ(zap.refused_unknown(), 0u);
+}
+
 }  // namespace
 }  // namespace covey::transport_zmq
