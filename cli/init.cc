@@ -11,6 +11,7 @@
 #include "covey/api/server.h"
 #include "covey/config/load.h"
 #include "covey/config/paths.h"
+#include "covey/membership/roster.h"
 #include "covey/setup/assemble.h"
 #include "covey/store/file_system.h"
 #include "covey/transport_zmq/keys.h"
@@ -48,6 +49,7 @@ struct NodeFiles {
   std::string join = folder + "/join.yaml";
   std::string keys = folder + "/authorized_keys";
   std::string state = folder + "/state";
+  std::string admissions = state + "/admissions";
 };
 
 Status Fits(const InitOptions& options, const NodeFiles& files) {
@@ -83,6 +85,12 @@ std::string SeedsText(const std::vector<config::Seed>& seeds) {
   return text;
 }
 
+std::string FleetText(const InitPlan& plan) {
+  std::string text = "fleet: {name: " + Yaml(plan.fleet);
+  if (plan.operator_key) text += ", operator_key: " + plan.operator_key->Hex();
+  return text + '}';
+}
+
 std::string NodeFileText(const InitPlan& plan, const Own& own, const NodeFiles& files) {
   std::string data = plan.data;
   data.insert(data.find('\n') + 1, "  train: " + plan.train + '\n');
@@ -91,8 +99,7 @@ std::string NodeFileText(const InitPlan& plan, const Own& own, const NodeFiles& 
                      "configs/node.yaml.\n#   covey check " +
                      files.config + "\n#   coveyd --config " + files.config +
                      "\n#   covey predict --config " + files.config + " ...\n";
-  text +=
-      "fleet: {name: " + Yaml(plan.fleet) + "}  # nodes of another fleet are refused\n\nnode:\n";
+  text += FleetText(plan) + "  # nodes of another fleet are refused\n\nnode:\n";
   text += "  name: " + Yaml(own.name) + "\n  state_dir: " + Yaml(files.state) +
           "  # key, checkpoints, socket; model/ has the model as ONNX\n";
   text += "  index: " + std::to_string(own.index) +
@@ -116,9 +123,8 @@ std::string JoinText(const InitPlan& plan, const Own& own) {
                                                 : "{images: yours, labels: yours}") +
                                        "  # covey init puts the data of the new node here\n");
   return "# What a node needs to join the fleet " + plan.fleet + ". No secret is in it.\n" +
-         "#   covey init DATA --to FOLDER --join THIS_FILE\n" +
-         "fleet: {name: " + Yaml(plan.fleet) + "}\n\nnetwork:\n" + SeedsText(own.seeds) + '\n' +
-         plan.model + '\n' + data + '\n' + plan.more;
+         "#   covey init DATA --to FOLDER --join THIS_FILE\n" + FleetText(plan) + "\n\nnetwork:\n" +
+         SeedsText(own.seeds) + '\n' + plan.model + '\n' + data + '\n' + plan.more;
 }
 
 // Opens data and model as the daemon will.
@@ -153,6 +159,51 @@ bool Admit(const std::string& path, const std::string& key, const std::string& n
   return WriteText(path, text + key + "  # " + name + '\n').has_value();
 }
 
+// What an invitation says of the fleet must be what the plan says.
+Result<std::optional<membership::Invitation>> TakeInvitation(const InitOptions& options,
+                                                             InitPlan& plan) {
+  std::optional<membership::Invitation> taken;
+  if (options.invitation.empty()) return taken;
+  auto invitation = membership::ParseInvitation(options.invitation);
+  if (!invitation) return tl::unexpected(invitation.error());
+  if (invitation->terms.fleet != membership::FleetTag(plan.fleet)) {
+    return Fail(ErrorCode::kData, "invitation", "is not for the fleet " + plan.fleet,
+                "name its fleet with --fleet, or take the join.yaml of one of its nodes");
+  }
+  if (plan.operator_key && *plan.operator_key != invitation->issuer) {
+    return Fail(ErrorCode::kData, "invitation",
+                "is signed by " + invitation->issuer.Hex() + ", and " + options.join +
+                    " has the operator key " + plan.operator_key->Hex(),
+                "ask the operator which is right");
+  }
+  if (!plan.operator_key) {
+    plan.operator_key = invitation->issuer;
+    plan.remarks.push_back("goes by the word of the operator " + invitation->issuer.Hex() +
+                           ", who signed the invitation");
+  }
+  taken = std::move(*invitation);
+  return taken;
+}
+
+// Adds the node's admission to what its state folder has of them.
+Status KeepAdmission(const std::string& path, const membership::Invitation& invitation,
+                     const InitPlan& plan, const PeerKey& node) {
+  membership::Roster roster(*plan.operator_key, plan.fleet);
+  const auto bytes = store::ReadFile(path, ByteCount{membership::kMaxRosterFile});
+  if (!bytes && bytes.error().code != ErrorCode::kNoInput) return tl::unexpected(bytes.error());
+  if (bytes) {
+    (void)membership::ReadRoster({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
+                                 roster);
+  }
+  if (const auto taken = roster.Take(membership::Admit(invitation, node)); !taken) {
+    return Fail(ErrorCode::kData, "invitation", std::string(Name(taken.error())),
+                "ask the operator for another one");
+  }
+  const std::string text = membership::FormatRoster(roster);
+  return store::WriteAtomically(path,
+                                {reinterpret_cast<const std::byte*>(text.data()), text.size()});
+}
+
 // Where others reach a node that listens there.
 Result<config::HostPort> Reached(const InitOptions& options, const config::HostPort& listen) {
   if (!options.advertise.empty()) return config::ParseHostPort(options.advertise);
@@ -169,11 +220,12 @@ struct InitDone {
   std::string key;
   bool reachable = false;
   bool admitted = false;
+  bool invited = false;
 };
 
 std::string NextSteps(const InitDone& done, const InitOptions& options) {
   std::string text;
-  if (!options.join.empty() && !done.admitted) {
+  if (!options.join.empty() && !done.admitted && !done.invited) {
     text += "let it in, on the machine of " + options.join +
             ", and restart the node there:\n  echo " + done.key + " >> authorized_keys\n";
   }
@@ -192,6 +244,7 @@ void Tell(const InitDone& done, const InitOptions& options) {
     json["key"] = done.key;
     json["fleet"] = done.plan.fleet;
     json["admitted"] = done.admitted;
+    json["invited"] = done.invited;
     json["remarks"] = done.plan.remarks;
     std::printf("%s\n", json.dump(-1, ' ', false, InitJson::error_handler_t::replace).c_str());
     return;
@@ -238,6 +291,8 @@ Status Init(InitOptions options) {
                                    : PlanFromJoin(options);
   if (!plan) return tl::unexpected(plan.error());
   if (!options.fleet.empty()) plan->fleet = options.fleet;
+  const auto invitation = TakeInvitation(options, *plan);
+  if (!invitation) return tl::unexpected(invitation.error());
   const auto listen = config::ParseHostPort(ListenFor(options, *plan));
   if (!listen) return tl::unexpected(listen.error());
   const auto reached = Reached(options, *listen);
@@ -259,6 +314,10 @@ Status Init(InitOptions options) {
   done.reachable = reached->port != 0;
   own.seeds.assign(1, {keys->public_key, *reached});
   if (wrote && done.reachable) wrote = WriteText(files.join, JoinText(done.plan, own));
+  if (wrote && *invitation) {
+    wrote = KeepAdmission(files.admissions, **invitation, done.plan, keys->public_key);
+    done.invited = wrote.has_value();
+  }
   if (!wrote) return wrote;
   if (!options.join.empty()) {
     const std::string beside = options.join.substr(0, options.join.rfind('/') + 1);

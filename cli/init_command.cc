@@ -19,6 +19,8 @@ InitCommand::InitCommand(command_line::Command& program) : options_(std::make_un
   init.Add("DATA", options.data, "CSV file, IDX or NPY file, or folder of images").Required();
   init.Add("--to", options.to, "Folder of the node").ShowDefault();
   init.Add("--join", options.join, "join.yaml of a node whose fleet it shall join");
+  init.Add("--invitation", options.invitation,
+           "Of the operator: the fleet lets the node in by itself");
   init.Add("--name", options.name, "Name of the node; else the folder's");
   init.Add("--fleet", options.fleet, "Name of the fleet; else that of --join, or covey");
   init.Add("--listen", options.listen, "HOST:PORT; 0.0.0.0:7420 lets other machines in");

@@ -293,6 +293,7 @@ Result<InitPlan> PlanFromJoin(const InitOptions& options) {
   const config::NodeConfig& other = loaded->value;
   InitPlan plan;
   plan.fleet = other.fleet.name;
+  plan.operator_key = other.fleet.operator_key;
   plan.seeds = other.network.seeds;
   if (plan.seeds.empty()) {
     return Fail(ErrorCode::kConfig, options.join, "names no node to dial (network.seeds)",

@@ -1,6 +1,7 @@
 // What a node file says about data and model: chosen for data, or taken over from a fleet.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace covey {
 
 struct InitPlan {
   std::string fleet = "covey";
+  std::optional<PeerKey> operator_key;
   std::string train;  // "{csv: /data/log.csv}", without "train: "
   // Top-level sections of YAML, each with its key; `data` has no key `train`.
   std::string model;

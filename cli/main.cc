@@ -19,6 +19,7 @@
 #include "covey/config/paths.h"
 #include "check.h"
 #include "data_command.h"
+#include "fleet_commands.h"
 #include "init_command.h"
 #include "model_files.h"
 #include "model_text.h"
@@ -293,6 +294,11 @@ PeerCommands::Host HostOf(command_line::Command& program, Options& options) {
           options.json};
 }
 
+FleetCommands::Host FleetHostOf(command_line::Command& program, Options& options) {
+  const PeerCommands::Host host = HostOf(program, options);
+  return {host.add, host.connect, host.config, options.config, options.json};
+}
+
 bool HasCompleted(const command_line::Command& program, int argc, char** argv) {
   if (argc < 2 || std::string_view(argv[1]) != kComplete) return false;
   for (const std::string& word : program.Complete({argv + 2, argv + argc})) {
@@ -308,6 +314,7 @@ int Main(int argc, char** argv) {
   Options options;
   const Command& status = Add(program, "status", "Show what the daemon is doing", options);
   PeerCommands of_peers(HostOf(program, options));
+  FleetCommands of_fleet(program, FleetHostOf(program, options));
   const Command& pause = Add(program, "pause", "Stop training; go on answering peers", options);
   const Command& resume = Add(program, "resume", "Go on training", options);
   const Command& settle =
@@ -354,6 +361,8 @@ int Main(int argc, char** argv) {
     done = *asked;
   } else if (const std::optional<Status> ran = data.Run()) {
     done = *ran;
+  } else if (const std::optional<Status> signed_it = of_fleet.Run()) {
+    done = *signed_it;
   } else if (const std::optional<Status> made = init.Run()) {
     done = *made;
   } else if (const auto of_models = models.Run()) {

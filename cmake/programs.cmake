@@ -13,5 +13,5 @@ function(covey_program name folder)
 endfunction()
 
 covey_program(coveyd daemon USES node transport_zmq control command_line)
-covey_program(covey cli USES api config data setup store transport_zmq command_line)
+covey_program(covey cli USES api config data setup store membership transport_zmq command_line)
 covey_program(covey-sim sim USES harness command_line)

@@ -93,6 +93,7 @@ transport_zmq::Settings TransportSettings(const config::NodeConfig& config,
   settings.curve = UsesCurve(config);
   settings.keys = keys;
   settings.allowed.assign(known.begin(), known.end());
+  if (network.door) settings.door.listen = "tcp://" + network.door->Text();
   settings.credit = network.credit;
   settings.max_links = network.max_links;
   settings.handshake_timeout = network.handshake;
@@ -109,17 +110,18 @@ transport_zmq::Settings TransportSettings(const config::NodeConfig& config,
 }
 
 // A node that can never meet anybody is a mistake, unless it is said.
-Status CheckCompany(const config::NodeConfig& config) {
+Status CheckCompany(const config::NodeConfig& config, const node::Daemon& daemon) {
   const config::SecuritySettings& security = config.security;
-  const bool somebody = !config.network.seeds.empty() || !security.authorized_keys.empty() ||
+  const bool somebody = daemon.has_members() || config.network.door ||
+                        !config.network.seeds.empty() || !security.authorized_keys.empty() ||
                         !security.authorized_keys_file.empty();
   if (!UsesCurve(config) || config.network.alone || somebody) return {};
   return Fail(
       ErrorCode::kConfig, "network.seeds",
       "no peer to dial and no key that may connect: this node would train alone for ever",
       "write `network: {seeds: [{key: ..., address: HOST:PORT}]}` for a peer, or its key in "
-      "`security: {authorized_keys: [...]}` when it dials; `network: {alone: true}` when "
-      "that is meant");
+      "`security: {authorized_keys: [...]}` when it dials; start it with --join INVITATION; "
+      "`network: {alone: true}` when that is meant");
 }
 
 // One word of the ready line: a name may hold anything.
@@ -175,7 +177,6 @@ Status RunNode(const Options& options, const config::NodeConfig& config, node::S
   const api::BuildInfo build = api::GetBuildInfo();
   ConfigureLog(config.log);
   log::Info(log::Category::kNode, api::VersionLine("coveyd"), {{"config", options.config}});
-  if (Status company = CheckCompany(config); !company) return company;
   node::RaiseFileLimit(4 * std::uint64_t{config.network.max_links} + 512);
 
   const auto lock = store::StateLock::Take(config.node.state_dir);
@@ -195,12 +196,18 @@ Status RunNode(const Options& options, const config::NodeConfig& config, node::S
       !config.security.authorized_keys.empty() || !config.security.authorized_keys_file.empty();
   if (!UsesCurve(config) && listed) settings.allowed = *known;
   if (UsesCurve(config) || listed) settings.members = *known;
+  if (!options.join.empty()) {
+    auto invitation = membership::ParseInvitation(options.join);
+    if (!invitation) return tl::unexpected(invitation.error());
+    settings.invitation = std::move(*invitation);
+  }
   auto daemon = node::Daemon::Open(std::move(settings));
   if (!daemon) return tl::unexpected(daemon.error());
+  if (Status company = CheckCompany(config, **daemon); !company) return company;
 
-  auto transport = transport_zmq::ZmqTransport::Open(TransportSettings(config, *keys, *known));
-  if (!transport) return tl::unexpected(transport.error());
-  ZmqDriver driver(std::move(*transport));
+  auto opened_network = ZmqDriver::Open(TransportSettings(config, *keys, *known));
+  if (!opened_network) return tl::unexpected(opened_network.error());
+  ZmqDriver& driver = **opened_network;
   const std::string name = config.node.name.empty() ? keys->public_key.Short() : config.node.name;
   auto local =
       control::LocalApi::Open(config.api.listen, {name, keys->public_key.Hex(), config.fleet.name});
@@ -220,8 +227,9 @@ Status RunNode(const Options& options, const config::NodeConfig& config, node::S
     web->Serve(questions);
     log::Info(log::Category::kNode, "serves HTTP", {{"address", web->endpoint()}});
   }
-  log::Info(log::Category::kNode, "ready",
-            {{"listen", driver.endpoint()}, {"api", (*local)->endpoint()}});
+  log::Info(
+      log::Category::kNode, "ready",
+      {{"listen", driver.endpoint()}, {"door", driver.door()}, {"api", (*local)->endpoint()}});
   PrintReady(name, keys->public_key, driver.endpoint(), (*local)->endpoint());
 
   const Status ended = (*daemon)->Run(signals);

@@ -14,6 +14,7 @@ struct Options {
   bool check = false;
   bool init = false;
   bool paused = false;
+  std::string join;  // an invitation
 };
 
 // Reads and completes the configuration; prints its warnings to stderr. Paths become absolute.

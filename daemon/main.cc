@@ -52,6 +52,8 @@ int main(int argc, char** argv) {
   program.Flag("--check", options.check, "Check configuration and data, then exit");
   program.Flag("--init", options.init,
                "Make state directory and key if they are missing, print key=<hex>, then exit");
+  program.Add("--join", options.join,
+              "Invitation of the operator; kept from then on, so once is enough");
   program.Flag("--paused", options.paused, "Start paused: answer peers, train when told to resume");
   if (const auto code = program.Parse(argc, argv)) return *code;
   try {

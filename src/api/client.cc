@@ -170,6 +170,15 @@ Result<NodeStatus> Client::Ping(const std::string& peer) {
   return std::move(reply->result);
 }
 
+Result<NodeStatus> Client::TakeRecord(const std::string& record) {
+  Request request;
+  request.kind = RequestKind::kRecord;
+  request.record = record;
+  auto reply = state_->AskFor(std::move(request));
+  if (!reply) return tl::unexpected(std::move(reply.error()));
+  return std::move(reply->result);
+}
+
 Result<Predictions> Client::Predict(const Question& question) {
   // Protobuf adds a few bytes to four for each number.
   if (question.values.size() * sizeof(float) + 64 > kMaxRequest) {

@@ -306,6 +306,7 @@ std::string EncodeRequest(const Request& request) {
     Put(request.samples, message.mutable_request()->mutable_push());
   }
   message.mutable_request()->set_peer(request.peer);
+  message.mutable_request()->set_record(request.record);
   return message.SerializeAsString();
 }
 
@@ -360,6 +361,7 @@ Result<Request> DecodeRequest(std::string_view bytes) {
   to.question = ToQuestion(request.predict());
   if (to.kind == RequestKind::kPush) to.samples = ToSamples(request.push());
   to.peer = request.peer();
+  to.record = request.record();
   return to;
 }
 
@@ -389,9 +391,8 @@ Result<std::variant<Reply, Event>> DecodeAnswer(std::string_view bytes) {
   } else if (reply.has_input()) {
     to.input = ToInputForm(reply.input());
   } else {
-    auto status = ToStatus(reply.status());
-    if (!status) return tl::unexpected(status.error());
-    to.result = std::move(*status);
+    to.result = ToStatus(reply.status());
+    if (!to.result) return tl::unexpected(to.result.error());
   }
   return std::variant<Reply, Event>(std::move(to));
 }

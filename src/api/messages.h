@@ -24,16 +24,18 @@ enum class RequestKind : std::uint8_t {
   kLeave,
   kPredict,
   kPing,
-  kPush = 10,
-  kInput = 11
+  kRecord,
+  kPush,
+  kInput
 };
 
 struct Request {
   std::uint64_t id = 0;
   RequestKind kind = RequestKind::kStatus;
-  Question question = {};  // kPredict
-  Samples samples = {};    // kPush
-  std::string peer = {};   // kPing
+  Question question = {};   // kPredict
+  Samples samples = {};     // kPush
+  std::string peer = {};    // kPing
+  std::string record = {};  // kRecord
 };
 
 struct Reply {

@@ -133,6 +133,9 @@ Result<NodeStatus> Server::State::Answer(Handler& handler, const std::string& cl
     case RequestKind::kPing:
       done = handler.Ping(request.peer);
       break;
+    case RequestKind::kRecord:
+      done = handler.TakeRecord(request.record);
+      break;
     case RequestKind::kPredict:  // ServeOne
     case RequestKind::kPush:
     case RequestKind::kInput:

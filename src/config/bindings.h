@@ -74,7 +74,9 @@ Binding Size(ByteCount& value, ByteCount low, ByteCount high);
 // A size, or "none".
 Binding OptionalSize(std::optional<ByteCount>& value, ByteCount low, ByteCount high);
 Binding PublicKey(PeerKey& value);
-Binding ListenAddress(HostPort& value);  // port 0 allowed
+Binding OptionalPublicKey(std::optional<PeerKey>& value);       // or none
+Binding ListenAddress(HostPort& value);                         // port 0 allowed
+Binding OptionalListenAddress(std::optional<HostPort>& value);  // or none
 Binding DialAddress(HostPort& value);
 Binding AdvertisedAddress(Advertise& value);  // or auto, none
 Binding SettleLength(Settle& value);

@@ -98,6 +98,41 @@ Binding PublicKey(PeerKey& value) {
   return binding;
 }
 
+namespace {
+
+// Makes of the binding of a T one that also takes "none", which unsets `value`.
+template <class T>
+Binding OrNone(std::optional<T>& value, Binding (*binding_of)(T&),
+               std::string (*text_of)(const T&)) {
+  T some{};
+  Binding binding = binding_of(some);
+  binding.type += " or none";
+  binding.read = [&value, binding_of](const std::string& text) -> std::optional<Refusal> {
+    if (text == "none") {
+      value.reset();
+      return std::nullopt;
+    }
+    T read{};
+    std::optional<Refusal> refusal = binding_of(read).read(text);
+    if (!refusal) value = read;
+    if (refusal) refusal->note += ", or none";
+    return refusal;
+  };
+  binding.write = [&value, text_of] { return value ? text_of(*value) : std::string("none"); };
+  return binding;
+}
+
+}  // namespace
+
+Binding OptionalPublicKey(std::optional<PeerKey>& value) {
+  return OrNone<PeerKey>(value, PublicKey, [](const PeerKey& key) { return key.Hex(); });
+}
+
+Binding OptionalListenAddress(std::optional<HostPort>& value) {
+  return OrNone<HostPort>(value, ListenAddress,
+                          [](const HostPort& address) { return address.Text(); });
+}
+
 Binding ListenAddress(HostPort& value) {
   Binding binding;
   binding.type = "HOST:PORT";

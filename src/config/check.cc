@@ -41,6 +41,14 @@ void CheckSecurity(const NodeConfig& c, Problems& problems) {
   }
 }
 
+void CheckOperator(const NodeConfig& c, Problems& problems) {
+  if (!c.network.door || c.fleet.operator_key) return;
+  problems.push_back({.path = "network.door",
+                      .reads = {"fleet.operator_key"},
+                      .what = "nobody can be let in there without fleet.operator_key",
+                      .note = "write the operator's public key there, or leave the door out"});
+}
+
 void CheckNode(const NodeConfig& c, Problems& problems) {
   if (c.node.cpu_limit >= 0.001) return;
   problems.push_back({.path = "node.cpu_limit",
@@ -287,6 +295,7 @@ std::vector<Problem> Contradictions(const NodeConfig& config) {
   Problems problems;
   CheckNode(config, problems);
   CheckSecurity(config, problems);
+  CheckOperator(config, problems);
   CheckNetwork(config, problems);
   CheckHttp(config, problems);
   AddModelProblems(config, problems);

@@ -28,6 +28,11 @@ void VisitNetwork(Visitor& v, NetworkSettings& n) {
             false, true},
            ListenAddress(n.listen));
   v.Scalar(
+      {"door",
+       "Where newcomers with an invitation knock: HOST:PORT beside that of `listen`, and named "
+       "in invitations as --seed"},
+      OptionalListenAddress(n.door));
+  v.Scalar(
       {"advertise",
        "Where others are told to dial this node. auto: where it listens, as it looks from them; "
        "none: nowhere, it only dials out (behind NAT)"},
@@ -176,6 +181,11 @@ void VisitExpect(Visitor& v, Expect& e) {
 void VisitNode(Visitor& v, NodeConfig& c) {
   v.Section({"fleet", "The nodes that share one model"}, [&v, &c] {
     v.Scalar({"name", "Nodes of another fleet are refused"}, Name(c.fleet.name));
+    v.Scalar(
+        {"operator_key",
+         "Public key, as `covey fleet key` prints it: whoever has its other half invites nodes "
+         "and revokes keys, and no file has to be changed for it"},
+        OptionalPublicKey(c.fleet.operator_key));
   });
   v.Section({"node", "This node"}, [&v, &c] { VisitIdentity(v, c.node); });
   v.Section({"network", "How nodes reach each other"}, [&v, &c] { VisitNetwork(v, c.network); });

@@ -101,6 +101,12 @@ void FillTraffic(const node::Report& report, api::NodeStatus& status) {
   for (std::size_t i = 0; i < wire::kReasons; ++i) {
     reject(std::string(wire::Name(static_cast<wire::Reason>(i))), links.session.rejected[i]);
   }
+  if (const auto& admissions = report.network.admissions) {
+    for (std::size_t i = 0; i < membership::kRefusals; ++i) {
+      reject("record_" + std::string(membership::Name(static_cast<membership::Refusal>(i))),
+             admissions->refused[i]);
+    }
+  }
   const consensus::Counters& core = report.progress.core;
   const auto dropped = [&core](consensus::DropReason reason) {
     return core.dropped[static_cast<std::size_t>(reason)];

@@ -92,6 +92,11 @@ Result<void> LocalApi::Ping(const std::string& peer) {
   return daemon_.load()->Ping(*key);
 }
 
+Result<void> LocalApi::TakeRecord(const std::string& record) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(record.data());
+  return daemon_.load()->TakeRecord({bytes, bytes + record.size()});
+}
+
 Result<api::Predictions> LocalApi::Predict(const api::Question& question) {
   return AnswerFrom(*daemon_.load(), question);
 }

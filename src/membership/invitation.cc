@@ -290,6 +290,33 @@ Result<RecordBytes> ParseRecord(std::string_view text) {
   return FromText(kRecordHead, text, "record");
 }
 
+// --- At a door ---
+
+namespace {
+
+constexpr std::string_view kAdmitted = "admitted ";
+constexpr std::string_view kRefused = "refused ";
+
+}  // namespace
+
+std::string FormatAnswer(const tl::expected<std::string, Refusal>& answer) {
+  if (answer) return std::string(kAdmitted) + *answer;
+  return std::string(kRefused).append(Name(answer.error()));
+}
+
+tl::expected<std::string, std::string> ParseAnswer(ByteView answer) {
+  const std::string_view text(reinterpret_cast<const char*>(answer.data()), answer.size());
+  if (text.starts_with(kAdmitted)) {
+    const std::string_view address = text.substr(kAdmitted.size());
+    if (address.empty() || wire::IsPeerAddress(address)) return std::string(address);
+  }
+  for (std::size_t i = 0; i < kRefusals; ++i) {
+    const auto refusal = static_cast<Refusal>(i);
+    if (text == FormatAnswer(tl::unexpected(refusal))) return tl::unexpected(std::string(text));
+  }
+  return tl::unexpected(std::string("an answer that this version does not know"));
+}
+
 // --- What everybody checks ---
 
 tl::expected<Record, Refusal> CheckRecord(ByteView record, const PeerKey& issuer,

@@ -44,7 +44,9 @@ std::vector<std::pair<PeerKey, wire::Membership>> Spread::Tick(Time now, const R
   for (auto& [key, peer] : peers_) {
     wire::Membership what;
     std::size_t bytes = 0;
-    while (!peer.news.empty()) {
+    const bool tells_news = now >= peer.news_due && !peer.news.empty();
+    if (tells_news) peer.news_due = now + kNewsEvery;
+    while (tells_news && !peer.news.empty()) {
       const auto record = roster.records().find(*peer.news.begin());
       if (record != roster.records().end()) {  // it may have been revoked meanwhile
         if (!HasRoom(what, bytes, record->second)) break;
@@ -74,7 +76,7 @@ std::vector<std::pair<PeerKey, wire::Membership>> Spread::Tick(Time now, const R
 Time Spread::due() const {
   Time due = kNever;
   for (const auto& [key, peer] : peers_) {
-    if (!peer.news.empty()) return Time{};
+    if (!peer.news.empty()) due = std::min(due, peer.news_due);
     if (peer.next) due = std::min(due, peer.due);
   }
   return due;

@@ -10,6 +10,13 @@
 
 namespace covey::node {
 
+// What the wall clock shows, in seconds since 1970; a machine without a battery may begin there.
+inline std::uint64_t UnixSeconds() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(
+                                        std::chrono::system_clock::now().time_since_epoch())
+                                        .count());
+}
+
 class Clock {
  public:
   using Source = std::chrono::steady_clock;  // CLOCK_MONOTONIC with libstdc++ on Linux

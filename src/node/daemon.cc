@@ -52,6 +52,22 @@ void Daemon::Start(NetworkDriver& network, Observer& observer) {
   PeerPlan plan = PlanOf(state.settings.config, state.settings.identity, network.endpoint());
   plan.settings.allowed = state.settings.members;
   plan.stored = state.peers.Load();
+  if (state.roster) {
+    plan.admissions.emplace(AdmissionsPlan{std::move(*state.roster),
+                                           state.settings.members.value_or(std::set<PeerKey>{}),
+                                           [&state](std::string text) {
+                                             state.admissions.Change(std::move(text));
+                                             state.Notify();
+                                           }});
+    state.knocker = std::make_unique<Knocker>(
+        network, [&state](const PeerKey& owner, const std::string& address) {
+          state.outbox.Put(DoorOpened{owner, address});
+          state.network->Wake();
+        });
+    plan.knock = [&state](auto doors, auto record) {
+      state.knocker->Knock(std::move(doors), std::move(record));
+    };
+  }
   state.network = std::make_unique<NetworkThread>(state.clock, state.assembly.links, network,
                                                   state.mailbox, state.outbox, std::move(plan));
   state.Measure();
@@ -124,6 +140,27 @@ Status Daemon::Leave() {
   return {};
 }
 
+bool Daemon::has_members() const { return state_->roster && !state_->roster->members().empty(); }
+
+Status Daemon::TakeRecord(const std::vector<std::byte>& record) {
+  const config::FleetSettings& fleet = state_->settings.config.fleet;
+  if (!fleet.operator_key) {
+    return Fail(
+        ErrorCode::kUsage, "coveyd", "this node goes by no operator's word",
+        "write the operator's public key into `fleet: {operator_key: ...}`, and restart it");
+  }
+  const auto checked =
+      membership::CheckRecord(record, *fleet.operator_key, membership::FleetTag(fleet.name));
+  if (!checked) {
+    return Fail(
+        ErrorCode::kData, "record", std::string(membership::Name(checked.error())),
+        "it has to be signed with the operator key of this fleet, " + fleet.operator_key->Hex());
+  }
+  state_->outbox.Put(node::TakeRecord{record});
+  state_->network->Wake();
+  return {};
+}
+
 Status Daemon::Ping(const PeerKey& peer) {
   for (const learner::PeerInfo& info : GetReport().network.peers) {
     if (info.key != peer || info.state != session::State::kReady) continue;
@@ -132,6 +169,11 @@ Status Daemon::Ping(const PeerKey& peer) {
     return {};
   }
   return Fail(ErrorCode::kUnavailable, "peer " + peer.Short(), "there is no link to it");
+}
+
+void Daemon::State::Notify() {
+  const std::lock_guard lock(mutex);
+  if (signals != nullptr) signals->Notify();
 }
 
 // Returns: why the node ends now, or nothing.
@@ -179,6 +221,7 @@ Status Daemon::Run(Signals& signals) {
       }
     }
     const std::optional<int> signal = signals.Wait(wait);
+    state.admissions.Save();
     if (!signal) {
       state.Measure();
       state.SavePeers();
@@ -210,11 +253,13 @@ Status Daemon::State::End(Ending ending) {
   log::Info(log::Category::kNode, ending == Ending::kLeave ? "leaves" : "stops");
   auto deadline = Clock::Source::now() + kStopWithin;
   if (intake_thread) intake_thread->Stop();
+  if (knocker) knocker->Stop();
   learner.Stop();
   if (!learner.WaitEnded(deadline)) EndHung("training");
   network->Stop();
   if (!network->WaitEnded(deadline)) EndHung("network");
   SavePeers();
+  admissions.Save();
   if (ending == Ending::kFailure) {
     if (!evaluator.Stop(deadline)) EndHung("evaluation");
     return tl::unexpected(KeepLastGood(settings.config, learner.last_good(), *failure));

@@ -46,6 +46,7 @@ Daemon::State::State(DaemonSettings given, setup::Assembly assembled, std::uniqu
       evaluator(clock, MakeScoreboard(assembly)),
       checkpoints(clock, IdentityOf(settings, assembly), evaluator),
       peers(settings.config.node.state_dir + "/peers"),
+      admissions(settings.config.node.state_dir + "/admissions"),
       learner(assembly, {clock, mailbox, outbox, evaluator, checkpoints},
               {.checkpoint_every = settings.config.train.checkpoint_every,
                .threads = settings.config.node.threads,
@@ -71,12 +72,42 @@ Result<std::unique_ptr<Daemon>> Daemon::Open(DaemonSettings settings) {
   }
   auto state =
       std::make_unique<State>(std::move(settings), std::move(*assembly), std::move(intake));
+  if (Status opened = state->OpenRoster(); !opened) return tl::unexpected(opened.error());
   if (Status restored = state->Restore(); !restored) return tl::unexpected(restored.error());
   if (state->intake_thread) {
     if (Status made = state->intake_thread->Prepare(); !made) return tl::unexpected(made.error());
     state->assembly.data = {};  // other samples will take their place
   }
   return std::unique_ptr<Daemon>(new Daemon(std::move(state)));
+}
+
+Status Daemon::State::OpenRoster() {
+  const config::FleetSettings& fleet = settings.config.fleet;
+  const std::optional<membership::Invitation>& invitation = settings.invitation;
+  if (invitation && invitation->issuer != fleet.operator_key) {
+    return Fail(ErrorCode::kConfig, "fleet.operator_key",
+                fleet.operator_key ? "is not that of the invitation, which is signed by " +
+                                         invitation->issuer.Hex()
+                                   : "is missing, so the invitation can't be checked",
+                "when the operator says that this is the key, write `fleet: {operator_key: " +
+                    invitation->issuer.Hex() + "}`");
+  }
+  if (!fleet.operator_key) return {};
+  if (settings.config.security.mode == config::SecuritySettings::Mode::kNone) {
+    return Fail(ErrorCode::kConfig, "fleet.operator_key",
+                "keys prove nothing with security.mode: none", "use mode curve, or leave it out");
+  }
+  roster.emplace(*fleet.operator_key, fleet.name);
+  if (Status loaded = admissions.Load(*roster); !loaded) return loaded;
+  if (!invitation) return {};
+  const auto taken = roster->Take(membership::Admit(*invitation, settings.identity.key));
+  if (!taken) {
+    return Fail(ErrorCode::kConfig, "invitation", std::string(membership::Name(taken.error())),
+                "it has to be for the fleet " + fleet.name + "; ask the operator for another one");
+  }
+  admissions.Change(membership::FormatRoster(*roster));
+  admissions.Save();
+  return {};
 }
 
 Status Daemon::State::Restore() {

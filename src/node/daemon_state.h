@@ -14,12 +14,14 @@
 #include "node/evaluator_thread.h"
 #include "node/intake.h"
 #include "node/intake_thread.h"
+#include "node/knocker.h"
 #include "node/learner_thread.h"
 #include "node/mailbox.h"
 #include "node/network_thread.h"
 #include "node/outbox.h"
 #include "node/peers_store.h"
 #include "node/publisher.h"
+#include "node/roster_store.h"
 
 namespace covey::node {
 
@@ -43,7 +45,9 @@ struct Daemon::State {
   Status Command(consensus::Command command, bool (*has_effect)(const Progress& progress));
   std::optional<Ending> LookAround();
   Status End(Ending ending);
+  void Notify();  // wakes Run
   void SavePeers();
+  Status OpenRoster();
   Status MayPush() const;
   void Measure();
 
@@ -58,8 +62,11 @@ struct Daemon::State {
   EvaluatorThread evaluator;
   CheckpointThread checkpoints;
   PeersStore peers;
+  RosterStore admissions;
+  std::optional<membership::Roster> roster;  // moves to the network thread at Start
   LearnerThread learner;
   std::unique_ptr<NetworkThread> network;
+  std::unique_ptr<Knocker> knocker;
   NetworkDriver* driver = nullptr;
   Observer* observer = nullptr;
   std::string restored_from;

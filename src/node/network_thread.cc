@@ -91,6 +91,10 @@ void NetworkThread::SendParcels() {
       links_.AskToJoin(ask->peer);
     } else if (const auto* ping = std::get_if<PingNow>(&parcel)) {
       links_.Ping(ping->peer);
+    } else if (auto* taken = std::get_if<TakeRecord>(&parcel)) {
+      keeper_.TakeRecord(clock_.Now(), std::move(taken->record));
+    } else if (const auto* opened = std::get_if<DoorOpened>(&parcel)) {
+      keeper_.DoorOpened(clock_.Now(), opened->owner, opened->address);
     } else {
       links_.Send(std::move(std::get<consensus::Message>(parcel)));
     }
@@ -105,7 +109,8 @@ void NetworkThread::PublishReport() {
                        links_.budget().BytesPerSecond(now),
                        links_.budget().QuotaLeft(now),
                        keeper_.peers(),
-                       keeper_.Problems()};
+                       keeper_.Problems(),
+                       keeper_.admissions()};
   {
     const std::lock_guard lock(mutex_);
     report_ = std::move(report);

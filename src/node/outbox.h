@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -18,11 +19,20 @@ struct AskToJoin {
 struct PingNow {
   PeerKey peer;
 };
-using Parcel = std::variant<consensus::Message, AskToJoin, PingNow>;
+// What the operator signed, from the local API.
+struct TakeRecord {
+  std::vector<std::byte> record;
+};
+// A door has let this node in.
+struct DoorOpened {
+  PeerKey owner;
+  std::string address;  // where to dial it; empty: nowhere
+};
+using Parcel = std::variant<consensus::Message, AskToJoin, PingNow, TakeRecord, DoorOpened>;
 
-// Limit: kMaxParcels; beyond it WEIGHTS and requests to join are dropped and counted (their
-// exchange expires), DELTAS are not: there is at most one for each message of the FIFO that was
-// taken.
+// Limit: kMaxParcels; beyond it WEIGHTS, pings and requests to join are dropped and counted (their
+// exchange expires). DELTAS are not: there is at most one for each message of the FIFO that was
+// taken; nor are the operator's records, which come by hand, and doors that opened.
 // Thread: any.
 class Outbox {
  public:

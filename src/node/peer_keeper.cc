@@ -5,12 +5,15 @@
 #include <variant>
 
 #include "covey/config/address.h"
+#include "node/clock.h"
 
 namespace covey::node {
 namespace {
 
 // Of peers that were heard in the last hour, whatever network.reconnect_most says.
 constexpr Duration kPauseOfKnown = std::chrono::seconds(5);
+// How long a node looks for the peers that it knows before it knocks at a door again.
+constexpr Duration kBeforeKnocking = std::chrono::seconds(2);
 
 }  // namespace
 
@@ -46,7 +49,10 @@ PeerKeeper::PeerKeeper(PeerPlan plan, NetworkDriver& driver, learner::Links& lin
     : plan_(std::move(plan)),
       driver_(driver),
       links_(links),
-      book_(plan_.settings, Stream(plan_.seed, 0, Purpose::kMembership)) {}
+      book_(plan_.settings, Stream(plan_.seed, 0, Purpose::kMembership)),
+      knock_pause_(plan_.settings.again_first) {
+  if (plan_.admissions) admissions_.emplace(std::move(*plan_.admissions), plan_.settings.self);
+}
 
 bool PeerKeeper::MayKeep(const std::string& address) const {
   if (!plan_.loopback_only) return true;
@@ -55,25 +61,88 @@ bool PeerKeeper::MayKeep(const std::string& address) const {
 }
 
 void PeerKeeper::Start(Time now) {
+  if (admissions_) {
+    driver_.AnswerKnocks([this](const PeerKey& key, const std::string&, ByteView frame) {
+      return AnswerKnock(key, frame);
+    });
+    Allow(now);
+  }
   for (const membership::StoredPeer& peer : plan_.stored) {
     if (MayKeep(peer.address)) book_.Remember(now, peer.key, peer.address, peer.age);
   }
   for (const config::Seed& seed : plan_.seeds) {
     book_.AddSeed(now, seed.key, seed.address.Text());
   }
+  // Whoever knows somebody tries that first.
+  knock_due_ = book_.peers().empty() ? now : now + kBeforeKnocking;
   due_ = now;
 }
 
 Time PeerKeeper::Tick(Time now) {
-  if (now < due_) return due_;
-  std::vector<membership::Action> actions;
-  due_ = book_.Tick(now, now - due_, actions);
-  Follow(actions);
-  return due_;
+  now_ = now;
+  if (now >= due_) {
+    std::vector<membership::Action> actions;
+    due_ = book_.Tick(now, now - due_, actions);
+    Follow(actions);
+    KnockWhenAlone(now);
+  }
+  if (!admissions_) return due_;
+  for (auto& [to, what] : admissions_->Tellings(now)) {
+    Follow({membership::Tell{to, std::move(what)}});
+  }
+  return std::min(due_, admissions_->due());
 }
+
+// --- By the operator's word ---
+
+// The transport and the book go by one set of keys.
+void PeerKeeper::Allow(Time now) {
+  const std::set<PeerKey> keys = admissions_->allowed();
+  driver_.SetAllowed(keys);
+  std::vector<membership::Action> actions;
+  book_.Allow(now, keys, actions);
+  Follow(actions);
+}
+
+std::string PeerKeeper::AnswerKnock(const PeerKey& key, ByteView frame) {
+  bool changed = false;
+  std::string answer =
+      admissions_->AnswerAtDoor(key, frame, plan_.settings.own_address, UnixSeconds(), &changed);
+  if (changed) Allow(now_);
+  return answer;
+}
+
+void PeerKeeper::TakeRecord(Time now, membership::RecordBytes record) {
+  if (admissions_ && admissions_->Take({std::move(record)}, std::nullopt)) Allow(now);
+}
+
+void PeerKeeper::DoorOpened(Time now, const PeerKey& owner, const std::string& address) {
+  knock_pause_ = plan_.settings.again_known;
+  if (!address.empty() && MayKeep(address)) {
+    book_.Remember(now, owner, address, Duration::zero());
+    due_ = std::min(due_, now);
+  }
+}
+
+// Nobody is linked: the peers that are known may have gone, or never have heard of this node.
+void PeerKeeper::KnockWhenAlone(Time now) {
+  if (!admissions_ || !plan_.knock || book_.linked() > 0 || now < knock_due_) return;
+  knock_due_ = now + knock_pause_;
+  knock_pause_ = std::min(2 * knock_pause_, plan_.settings.again_unknown);
+  const membership::Admission* own = admissions_->own();
+  if (own != nullptr) plan_.knock(own->terms.doors, *admissions_->own_record());
+}
+
+std::optional<AdmissionsReport> PeerKeeper::admissions() const {
+  if (!admissions_) return std::nullopt;
+  return admissions_->report();
+}
+
+// --- What happens ---
 
 void PeerKeeper::Up(Time now, const PeerKey& peer) {
   problems_.erase(peer);
+  if (admissions_) admissions_->LinkUp(peer);
   std::vector<membership::Action> actions;
   book_.LinkUp(now, peer, actions);
   Follow(actions);
@@ -86,6 +155,7 @@ void PeerKeeper::Down(Time now, const PeerKey& peer, const std::string& reason,
                        : parting == session::Parting::kClosed ? State::kAlive
                                                               : State::kSuspect;
   book_.LinkDown(now, peer, reason, became);
+  if (admissions_) admissions_->LinkDown(peer);
 }
 
 void PeerKeeper::Told(Time now, const PeerKey& by, wire::Membership what) {
@@ -94,6 +164,9 @@ void PeerKeeper::Told(Time now, const PeerKey& by, wire::Membership what) {
   std::vector<membership::Action> actions;
   book_.Told(now, by, what, actions);
   Follow(actions);
+  if (!admissions_) return;
+  if (admissions_->Take(what.records, by)) Allow(now);
+  if (what.records_digest) admissions_->Compare(now, by, *what.records_digest);
 }
 
 std::map<PeerKey, std::string> PeerKeeper::Problems() const {
@@ -119,7 +192,10 @@ void PeerKeeper::HangUp(const PeerKey& peer) {
 void PeerKeeper::Follow(const std::vector<membership::Action>& actions) {
   for (const membership::Action& action : actions) {
     if (const auto* tell = std::get_if<membership::Tell>(&action)) {
-      links_.Tell(tell->to, tell->what);
+      wire::Membership what = tell->what;
+      what.own_address = plan_.settings.own_address;
+      if (admissions_) what.records_digest = admissions_->digest();
+      links_.Tell(tell->to, std::move(what));
     } else if (const auto* dial = std::get_if<membership::Dial>(&action)) {
       driver_.Dial(dial->peer, dial->address);
     } else {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "covey/membership/peers_file.h"
 #include "covey/node/network_driver.h"
 #include "covey/setup/assemble.h"
+#include "node/admissions.h"
 
 namespace covey::node {
 
@@ -21,6 +24,9 @@ struct PeerPlan {
   std::vector<config::Seed> seeds;
   std::vector<membership::StoredPeer> stored;  // of an earlier life
   bool loopback_only = false;                  // addresses beyond are neither dialled nor kept
+  std::optional<AdmissionsPlan> admissions{};  // with fleet.operator_key
+  // Knocks at these doors once; whoever opens is told by DoorOpened.
+  std::function<void(std::vector<membership::Door>, membership::RecordBytes)> knock{};
 };
 
 // Where others are told to dial a node that listens at `endpoint` ("tcp://0.0.0.0:7420"): with the
@@ -47,6 +53,12 @@ class PeerKeeper {
   void Down(Time now, const PeerKey& peer, const std::string& reason, session::Parting parting);
   void Told(Time now, const PeerKey& by, wire::Membership what);
 
+  // What came through the local API.
+  void TakeRecord(Time now, membership::RecordBytes record);
+  // A door has let this node in; its owner is dialled there.
+  void DoorOpened(Time now, const PeerKey& owner, const std::string& address);
+
+  std::optional<AdmissionsReport> admissions() const;
   std::vector<membership::Known> peers() const { return book_.peers(); }
   // Why peers are not reached: what the last attempt came to, also while none runs.
   std::map<PeerKey, std::string> Problems() const;
@@ -55,13 +67,20 @@ class PeerKeeper {
   bool MayKeep(const std::string& address) const;
   void HangUp(const PeerKey& peer);
   void Follow(const std::vector<membership::Action>& actions);
+  void Allow(Time now);
+  std::string AnswerKnock(const PeerKey& key, ByteView frame);
+  void KnockWhenAlone(Time now);
 
-  const PeerPlan plan_;
+  PeerPlan plan_;
   NetworkDriver& driver_;
   learner::Links& links_;
   membership::Book book_;
+  std::optional<Admissions> admissions_;
+  Time knock_due_{};
+  Duration knock_pause_;
   std::map<PeerKey, std::string> problems_;  // of attempts that are over
   Time due_{};
+  Time now_{};  // of the last Tick
 };
 
 }  // namespace covey::node

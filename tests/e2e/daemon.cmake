@@ -1,7 +1,7 @@
 # coveyd and covey as their users meet them.
 foreach(test life_test.py cli_test.py model_test.py bad_input_test.py data_test.py predict_test.py
     check_test.py first_minutes_test.py live_test.py malformed_test.py
-    membership_test.py doctor_test.py)
+    membership_test.py admission_test.py doctor_test.py)
   string(REPLACE "_test.py" "" what ${test})
   add_test(NAME e2e_daemon_${what}
     COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/daemon/${test})

@@ -4,9 +4,9 @@ import re
 
 from tree import Problem, line_of
 
-# These modules, and the program around a node, meet the world; everything else gets time and
+# These modules, and the programs around a node, meet the world; everything else gets time and
 # randomness from its caller.
-WORLDLY = {"node", "transport_zmq", "control", "log", "harness", "api", "daemon"}
+WORLDLY = {"node", "transport_zmq", "control", "log", "harness", "api", "daemon", "cli"}
 # Tests that start real threads or programs; the others never wait.
 PATIENT = ("tests/e2e/",)
 

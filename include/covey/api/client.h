@@ -35,6 +35,10 @@ class Client {
   // Has the daemon ask a linked peer (64 hex digits) for a sign of life. Returns: the status right
   // after; the Member's pongs grow when it answers. Errors: kUnavailable when it has no link.
   Result<NodeStatus> Ping(const std::string& peer);
+  // Hands a record that the operator signed (membership/invitation.h) to the daemon, which tells
+  // the fleet. Errors: as GetStatus; kUsage when it goes by no operator's word, kData when the
+  // record is not the operator's.
+  Result<NodeStatus> TakeRecord(const std::string& record);
   // What the published model answers, sample by sample.
   // Errors: as GetStatus; kUsage when the question is larger than a request may be (split it).
   Result<Predictions> Predict(const Question& question);

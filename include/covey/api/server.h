@@ -30,6 +30,10 @@ class Handler {
   virtual covey::Result<void> Ping(const std::string& peer) {
     return Fail(ErrorCode::kUnavailable, "peer " + peer, "there is no link to it");
   }
+  // Takes in bytes that the operator signed.
+  virtual covey::Result<void> TakeRecord(const std::string&) {
+    return Fail(ErrorCode::kUsage, "coveyd", "goes by no operator's word");
+  }
   virtual covey::Result<Predictions> Predict(const Question& question) = 0;
   virtual InputForm GetInputForm() = 0;
   virtual covey::Result<Pushed> Push(const Samples& samples) = 0;

@@ -27,7 +27,8 @@
 namespace covey::config {
 
 struct FleetSettings {
-  std::string name = "covey";  // nodes of another fleet are refused
+  std::string name = "covey";           // nodes of another fleet are refused
+  std::optional<PeerKey> operator_key;  // Ed25519; who may invite and revoke
 };
 
 struct NodeSettings {
@@ -62,6 +63,7 @@ struct PeersSettings {
 
 struct NetworkSettings {
   HostPort listen{"127.0.0.1", 7420};  // port 0: the system chooses
+  std::optional<HostPort> door;        // where newcomers with an invitation knock
   Advertise advertise;
   PeersSettings peers;
   bool alone = false;                    // nobody to exchange with, and no mistake

@@ -46,6 +46,7 @@ class LocalApi final : public node::Observer, private api::Handler {
   api::NodeStatus GetStatus() override;
   Result<void> Do(api::Command command) override;
   Result<void> Ping(const std::string& peer) override;
+  Result<void> TakeRecord(const std::string& record) override;
   Result<api::Predictions> Predict(const api::Question& question) override;
   api::InputForm GetInputForm() override;
   Result<api::Pushed> Push(const api::Samples& samples) override;

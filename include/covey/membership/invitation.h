@@ -127,6 +127,12 @@ std::string_view Name(Refusal refusal);
 tl::expected<Record, Refusal> CheckRecord(ByteView record, const PeerKey& issuer,
                                           const std::array<std::uint8_t, 16>& fleet);
 
+// What a door answers: "admitted ADDRESS", where its node is to be dialled (as own_address of
+// wire::Membership), or "refused REASON".
+std::string FormatAnswer(const tl::expected<std::string, Refusal>& answer);
+// Returns: the address, or why not, in printable words.
+tl::expected<std::string, std::string> ParseAnswer(ByteView answer);
+
 // A record as a text for people to carry: "covey-record-1." and base64 of URLs.
 std::string FormatRecord(ByteView record);
 // Errors: kData. The signatures are not looked at.

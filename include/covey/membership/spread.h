@@ -1,6 +1,7 @@
 // Which records a node tells whom: news at once to everybody with a link, and where two nodes hold
 // different sets, all of them, a few a second.
 //
+// News that come one after the other are told together, every `kNewsEvery` at most.
 // Each telling has a hash of the sender's set. Whoever sees another hash than its own goes through
 // its set in order, at most kToldRecordBytes each `kTellEvery`; once, and again after `kAgainAfter`
 // when that did not help (a set may be full).
@@ -26,6 +27,8 @@ namespace covey::membership {
 
 class Spread {
  public:
+  // Links take four tellings a second from a peer, and there are others than these.
+  static constexpr Duration kNewsEvery = std::chrono::milliseconds(500);
   static constexpr Duration kTellEvery = std::chrono::seconds(1);
   static constexpr Duration kAgainAfter = std::chrono::minutes(1);
 
@@ -44,6 +47,7 @@ class Spread {
  private:
   struct Peer {
     std::set<Digest> news;
+    Time news_due{};
     std::optional<Digest> next;  // going through the set: the first that was not told
     Time due{};
     Time again{};  // not gone through it before

@@ -10,9 +10,9 @@
 // Life: Open -> Start -> Run -> (asked to leave, signal, linger over, or failure) -> stopped.
 // Files: everything in `state_dir`, locked for the life of the object: checkpoints/, model/ (the
 // best model as files for others: store/published.h), live.journal (samples that were accepted:
-// node/intake.h), start.safetensors (read when there is no
-// checkpoint yet: what `covey model import` left), peers (who is
-// dialled first in the next life).
+// node/intake.h), start.safetensors (read when there is no checkpoint yet: what `covey model
+// import` left), peers (who is dialled first in the next life), admissions (whom the operator let
+// in and sent away: membership/roster.h).
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,7 @@
 #include "covey/base/result.h"
 #include "covey/config/node_config.h"
 #include "covey/data/samples.h"
+#include "covey/membership/invitation.h"
 #include "covey/node/network_driver.h"
 #include "covey/node/report.h"
 #include "covey/node/signals.h"
@@ -43,13 +44,16 @@ struct DaemonSettings {
   std::optional<std::set<PeerKey>> allowed;
   // Who may be a peer at all; unset: anybody. Others that are told of are not dialled.
   std::optional<std::set<PeerKey>> members;
+  // An invitation that this node came with; it is checked against the configuration.
+  std::optional<membership::Invitation> invitation;
 };
 
 class Daemon {
  public:
-  // Opens data and the newest checkpoint. Requires: the caller holds the StateLock of state_dir.
+  // Opens data, the newest checkpoint and the admissions. Requires: the caller holds the StateLock
+  // of state_dir.
   // Errors: as setup::Assemble and store::Load; kData when the checkpoint does not fit the
-  // optimizer or shard.
+  // optimizer or shard; kConfig when the invitation and the configuration differ.
   static Result<std::unique_ptr<Daemon>> Open(DaemonSettings settings);
   ~Daemon();
   Daemon(const Daemon&) = delete;
@@ -58,6 +62,8 @@ class Daemon {
   // What went on from, for the log. Empty: fresh.
   const std::string& restored_from() const;
   const setup::Assembly& assembly() const;
+  // Whether anybody may take part by the operator's word.
+  bool has_members() const;
 
   // Starts the threads. Requires: once; `network` and `observer` outlive Run.
   void Start(NetworkDriver& network, Observer& observer);
@@ -80,6 +86,9 @@ class Daemon {
   Status Leave();  // returns at once
   // Asks a peer for a sign of life. Errors: kUnavailable when there is no link to it.
   Status Ping(const PeerKey& peer);
+  // Takes in what the operator signed (membership/invitation.h) and tells the fleet.
+  // Errors: kUsage without fleet.operator_key; kData when the record is not the operator's.
+  Status TakeRecord(const std::vector<std::byte>& record);
 
   // What the published model answers. Shapes: raw [samples][features], raw numbers.
   // Errors: kTemporary before there is a model; kData when a number can't be used.

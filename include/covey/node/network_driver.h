@@ -2,10 +2,17 @@
 // thread.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "covey/base/bytes.h"
 #include "covey/base/ids.h"
+#include "covey/base/result.h"
 #include "covey/base/time.h"
 #include "covey/transport/transport.h"
 
@@ -23,6 +30,21 @@ class NetworkDriver {
   virtual void Dial(const PeerKey& peer, const std::string& address) = 0;
   // Dials it no more; its link, if it has one still, goes down (OnLinkDown).
   virtual void HangUp(const PeerKey& peer) = 0;
+
+  // Who may connect and be dialled from now on. A network without authentication lets in anybody.
+  virtual void SetAllowed(const std::set<PeerKey>&) {}
+
+  // What newcomers at the door of this node are answered, which may come from `address`
+  // ("tcp://HOST:PORT") and own `key`. Called within Poll.
+  using Answer =
+      std::function<std::string(const PeerKey& key, const std::string& address, ByteView frame)>;
+  virtual void AnswerKnocks(Answer) {}
+  // Knocks at the door of another ("host:port"); waits for its answer, shorter once `stop` is set.
+  // Errors: kUnavailable, kConfig. Thread: any.
+  virtual Result<std::vector<std::byte>> Knock(const PeerKey&, const std::string& address, ByteView,
+                                               const std::atomic<bool>&) {
+    return Fail(ErrorCode::kUnavailable, "door " + address, "this network has no doors");
+  }
 
   // Why the last attempts to reach peers failed, for people; of those that are dialled.
   virtual std::map<PeerKey, std::string> Problems() const = 0;

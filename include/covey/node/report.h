@@ -1,6 +1,8 @@
 // What a daemon knows about itself at a moment, and what it tells an observer.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,6 +16,7 @@
 #include "covey/learner/links.h"
 #include "covey/learner/scoreboard.h"
 #include "covey/membership/book.h"
+#include "covey/membership/invitation.h"
 
 namespace covey::node {
 
@@ -90,14 +93,23 @@ struct Prediction {
   std::uint64_t batches = 0;  // that the model was trained on
 };
 
+// Of the operator's records.
+struct AdmissionsReport {
+  std::size_t admitted = 0;
+  std::size_t revoked = 0;
+  std::uint64_t let_in = 0;                                    // at this node's door, in this life
+  std::array<std::uint64_t, membership::kRefusals> refused{};  // by membership::Refusal
+};
+
 struct NetworkReport {
   learner::LinkCounters links;
   std::vector<learner::PeerInfo> peers;
   Time at{};
-  double send_rate = 0;                     // bytes a second, over the last minute
-  std::optional<std::uint64_t> quota_left;  // of network.daily_quota
-  std::vector<membership::Known> members;   // whoever is known, with links or without
-  std::map<PeerKey, std::string> problems;  // why those that are dialled are not reached
+  double send_rate = 0;                        // bytes a second, over the last minute
+  std::optional<std::uint64_t> quota_left;     // of network.daily_quota
+  std::vector<membership::Known> members;      // whoever is known, with links or without
+  std::map<PeerKey, std::string> problems;     // why those that are dialled are not reached
+  std::optional<AdmissionsReport> admissions;  // with fleet.operator_key
 };
 
 struct FifoReport {

@@ -53,6 +53,10 @@ class FakeDaemon : public Handler {
     if (samples.table == "wrong") return Fail(ErrorCode::kData, "fake", "no such columns");
     return Pushed{samples.classes.size(), samples.targets.size(), samples.table};
   }
+  Result<void> TakeRecord(const std::string& record) override {
+    if (record != std::string("\0signed", 7)) return Fail(ErrorCode::kData, "fake", "forged");
+    return {};
+  }
   std::atomic<std::size_t> endpoints{0};
 
  private:

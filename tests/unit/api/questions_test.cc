@@ -46,6 +46,14 @@ TEST_F(ApiServer, TakesSamples) {
   EXPECT_TRUE(client->GetStatus().has_value());
 }
 
+TEST_F(ApiServer, TakesRecordsOfTheOperator) {
+  Serve();
+  auto client = Client::Connect(path_);
+  ASSERT_TRUE(client.has_value());
+  EXPECT_TRUE(client->TakeRecord(std::string("\0signed", 7)).has_value());
+  EXPECT_EQ(client->TakeRecord("signed").error().code, ErrorCode::kData);
+}
+
 TEST_F(ApiServer, QuestionsAndAnswersThatAreTooLargeAreRefusedByName) {
   Serve();
   auto client = Client::Connect(path_);

@@ -44,6 +44,17 @@ TEST(Plaintext, IsRefusedBeyondLoopback) {
       HasSubstr("n.yaml:7:16: error: network.seeds[0].address: 'robot2.local:7420' is beyond"));
 }
 
+TEST(Operator, IsAKeyAndADoorNeedsOne) {
+  const std::string key = "fleet: {operator_key: " + std::string(64, 'a') + "}\n";
+  const std::string door = "network: {door: 127.0.0.1:7430}\n";
+  EXPECT_EQ(Errors(SmallNode(key)), "loaded");
+  EXPECT_EQ(Errors(SmallNode(key + door)), "loaded");
+  EXPECT_EQ(Errors(SmallNode("fleet: {operator_key: none}\nnetwork: {door: none}\n")), "loaded");
+  EXPECT_THAT(Errors(SmallNode(door)), HasSubstr("network.door: nobody can be let in there"));
+  EXPECT_THAT(Errors(SmallNode("fleet: {operator_key: abc}\n")), HasSubstr("64 hex digits"));
+  EXPECT_THAT(Errors(SmallNode(key + "network: {door: here}\n")), HasSubstr("network.door"));
+}
+
 TEST(LiveData, GoWithoutFilesAndNotWithAllKeys) {
   const std::string model = "model: {input: [4], layers: [{dense: {units: 2}}]}\n";
   EXPECT_EQ(Errors(model + "data: {live: {}}\n"), "loaded");

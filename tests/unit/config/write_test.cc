@@ -16,6 +16,7 @@ using testing::HasSubstr;
 std::string UnusualNetwork() {
   return R"(network:
   listen: "[::1]:0"
+  door: "[::1]:7430"
   seeds:
     - {key: )" +
          std::string(64, '1') + R"(, address: "[fe80::1%wlan0]:7420"}
@@ -41,7 +42,7 @@ std::string UnusualNetwork() {
 
 // A node file with every key away from its default.
 std::string Unusual() {
-  return R"(fleet: {name: robots-7}
+  return R"(fleet: {name: robots-7, operator_key: )" + std::string(64, '3') + R"(}
 node: {name: "Jürgen's \"robot\": a", state_dir: /tmp/a b, start_paused: true, threads: auto,
   cpu_limit: 0.25, seed: 18446744073709551615, index: 3, init_index: 0}
 )" + UnusualNetwork() +

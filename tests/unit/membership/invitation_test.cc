@@ -117,4 +117,21 @@ TEST(Records, TravelAsATextToo) {
   }
 }
 
+ByteView BytesOfText(std::string_view text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+TEST(DoorAnswer, SaysWhereOrWhyNot) {
+  for (const char* address : {"*:7420", "10.0.0.1:7420", ""}) {
+    EXPECT_EQ(ParseAnswer(BytesOfText(FormatAnswer(std::string(address)))), std::string(address));
+  }
+  EXPECT_EQ(ParseAnswer(BytesOfText(FormatAnswer(tl::unexpected(Refusal::kUsedUp)))).error(),
+            "refused used_up");
+  for (const char* wrong : {"", "admitted", "admitted nowhere", "refused ", "refused \x1b[2J"}) {
+    const auto answer = ParseAnswer(BytesOfText(wrong));
+    ASSERT_FALSE(answer.has_value()) << wrong;
+    EXPECT_EQ(answer.error(), "an answer that this version does not know");
+  }
+}
+
 }  // namespace covey::membership::invitation_test
