@@ -39,6 +39,17 @@ void CheckExchangedState(const NodeConfig& c, Problems& problems) {
   check(c.consensus.encoding.deltas, "deltas");
 }
 
+void CheckSegments(const NodeConfig& c, std::size_t exchanged, Problems& problems) {
+  const std::uint32_t segments = c.consensus.segments;
+  const std::size_t most = consensus::MostSegments(exchanged);
+  if (segments == 1 || segments <= most) return;
+  problems.push_back({.path = "consensus.segments",
+                      .reads = {"model"},
+                      .what = std::to_string(segments) + " parts of " + std::to_string(exchanged) +
+                              " numbers are too small",
+                      .note = "at most " + std::to_string(most)});
+}
+
 }  // namespace
 
 void TakeOver(const Status& status, const std::string& section, std::vector<Problem>& problems) {
@@ -61,8 +72,10 @@ void AddModelProblems(const NodeConfig& c, std::vector<Problem>& problems) {
   TakeOver(optim::Validate(c.train.optimizer), "train", problems);
   CheckExchangedState(c, problems);
   if (!model) return;
-  const std::uint64_t bytes = 4 * static_cast<std::uint64_t>(optim::ExchangedSize(
-                                      c.train.optimizer, nn::LayoutOf(c.model).size()));
+  const std::size_t exchanged =
+      optim::ExchangedSize(c.train.optimizer, nn::LayoutOf(c.model).size());
+  CheckSegments(c, exchanged, problems);
+  const std::uint64_t bytes = 4 * static_cast<std::uint64_t>(exchanged);
   if (c.consensus.fifo.bytes.value < bytes) {
     problems.push_back({.path = "consensus.fifo.bytes",
                         .reads = {"model"},

@@ -199,9 +199,14 @@ void VisitConsensus(Visitor& v, consensus::Settings& c) {
       Integer(c.batches_most, 0, 1'000'000));
   v.Scalar({"sends", "M: models sent to random peers in a round; 0: answer only"},
            Integer(c.sends, 0, 1000));
+  v.Scalar(
+      {"segments",
+       "S: a message carries one of so many parts of the model, for links on which a whole one "
+       "is too long; more rounds until all have met"},
+      Integer(c.segments, 1, consensus::kMaxSegments));
   v.Scalar({"gamma",
-            "Step of an exchange; auto: 1 / (M + 1), the largest that M replies together don't "
-            "overshoot with"},
+            "Step of an exchange; auto: 1 / (ceil(M / S) + 1), the largest that the replies of a "
+            "round together don't overshoot with"},
            AutoReal(c.gamma, {.low = 0, .high = 1, .above = true}));
   v.Scalar({"gamma_by_age",
             "A smaller step where answers are old: gamma / sqrt(1 + rounds until a reply)"},

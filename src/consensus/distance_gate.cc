@@ -24,7 +24,7 @@ bool Node::TooFar(const Received& event) const {
     squared = tensor::SquaredDistance(payload, event.x);
   } else {
     const double weighed = settings_.weigh == Weigh::kSamples ? kWeighed : 1;
-    const double gamma = kRounding * weighed / static_cast<double>(settings_.sends + 1);
+    const double gamma = kRounding * weighed * static_cast<double>(LargestStep(settings_));
     squared = tensor::SquaredNorm(payload, event.x.size());
     most *= gamma * gamma;
   }

@@ -1,7 +1,7 @@
 #include "covey/consensus/node.h"
 
 #include <algorithm>
-#include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "covey/base/check.h"
@@ -13,11 +13,6 @@ namespace {
 constexpr std::size_t kRemembered = 32;
 // Of how many peers: beyond that, those that are not reachable are forgotten.
 constexpr std::size_t kRememberedPeers = 1024;
-// Pending exchanges are also limited in number: the oldest are given up first.
-constexpr std::size_t kMaxPending = 4096;
-// A reply that takes more rounds than this makes the network slow: one exchange less may be in
-// flight.
-constexpr int kSlowReply = 3;
 // So many rounds of the tail in a row without an answer: answers don't come.
 constexpr std::uint32_t kDeafRounds = 8;
 // AdaptiveRound of the tail when no training round has been timed, and its bounds.
@@ -35,6 +30,11 @@ Node::Node(const Settings& settings, Stream peers, ExchangeId first_exchange)
       next_exchange_(first_exchange.value) {
   COVEY_CHECK(settings.batches > 0, settings.batches);
   COVEY_CHECK(gamma_ > 0 && gamma_ <= 1, gamma_);
+  COVEY_CHECK(settings.segments > 0 && settings.segments <= kMaxSegments, settings.segments);
+  if (settings.segments > 1) {
+    segments_.resize(settings.segments);
+    std::iota(segments_.begin(), segments_.end(), 0U);
+  }
 }
 
 void Node::Restore(std::uint64_t batches, std::uint64_t rounds) {
@@ -190,13 +190,19 @@ void Node::Finish(Actions& actions) {
 void Node::On(Time now, const Received& event, Actions& actions) {
   COVEY_CHECK(phase_ == Phase::kDraining || phase_ == Phase::kWaiting, phase_);
   const Message& message = *event.message;
-  const std::size_t wanted = tensor::EncodedSize(message.encoding, event.x.size());
+  if (!IsSegmentOf(message.segment, event.x.size()) ||
+      (message.copy && message.segment.count > 1)) {
+    return Drop(DropReason::kWrongSize);
+  }
+  const SegmentRange range = RangeOf(message.segment, event.x.size());
+  const std::size_t wanted = tensor::EncodedSize(message.encoding, range.size);
   if (!message.payload || message.payload->size() != wanted) return Drop(DropReason::kWrongSize);
   NoteQuiet(message);
+  const Received part{event.message, event.x.subspan(range.begin, range.size), event.reply};
   if (message.kind == MessageKind::kWeights) {
-    ApplyWeights(now, event, actions);
+    ApplyWeights(now, part, actions);
   } else {
-    ApplyDeltas(now, event, actions);
+    ApplyDeltas(now, part, actions);
   }
 }
 
@@ -215,22 +221,25 @@ void Node::ApplyWeights(Time now, const Received& event, Actions& actions) {
   const float gamma = std::min(gamma_, message.gamma_max);
   const double rho = Rho(message);
   const auto of_sender = static_cast<float>(2 / (1 + rho));  // 1 at rho = 1
-  round_size_.BeginPull(event.x);
+  // Of segments only the first is judged: the same coordinates each time.
+  const bool judged = message.segment == Segment{0, settings_.segments};
+  if (judged) round_size_.BeginPull(event.x);
   tensor::Pull({message.encoding, message.payload->view()}, gamma * of_sender, event.x, event.reply,
                static_cast<float>(rho));
-  round_size_.EndPull(event.x, static_cast<double>(gamma * of_sender) * rho);
+  if (judged) round_size_.EndPull(event.x, static_cast<double>(gamma * of_sender) * rho);
   ++counters_.weights_applied;
   // Its exchange, too, brings both closer to rest.
   if (state_ == State::kSettling && !message.training) settle_quiet_ = true;
   if (!settings_.reply || message.no_reply) return;
   ++counters_.deltas_made;
-  actions.push_back(SendDeltas{message.peer, message.exchange});
+  actions.push_back(SendDeltas{message.peer, message.exchange, message.segment});
 }
 
 void Node::ApplyDeltas(Time now, const Received& event, Actions& actions) {
   const Message& message = *event.message;
   const auto pending = pending_.find(message.exchange);
-  if (pending == pending_.end() || pending->second.peer != message.peer) {
+  if (pending == pending_.end() || pending->second.peer != message.peer ||
+      pending->second.segment != message.segment) {
     return Drop(DropReason::kNotPending);
   }
   if (TooFar(event)) return Drop(DropReason::kTooFar);
@@ -288,72 +297,13 @@ void Node::On(Time, const JoinAsked& event, Actions& actions) {
 }
 
 void Node::SendCopy(const PeerKey& peer, Actions& actions) {
-  actions.push_back(SendWeights{peer, ExchangeId{next_exchange_++}, 1.0f, true});
+  actions.push_back(SendWeights{peer, ExchangeId{next_exchange_++}, {}, 1.0f, true});
 }
 
 void Node::AskRandomPeer(Time now, Actions& actions) {
   if (peers_.empty()) return WaitUntil(kNever, actions);
   actions.push_back(AskToJoin{peers_[static_cast<std::size_t>(stream_.Below(peers_.size()))]});
   WaitUntil(now + settings_.join_retry, actions);
-}
-
-void Node::SendToRandomPeers(Time now, Actions& actions) {
-  for (std::uint32_t send = 0; send < settings_.sends; ++send) {
-    if (peers_.empty()) {
-      ++counters_.without_peer;
-      continue;
-    }
-    if (settings_.limit_in_flight && YoungInFlight(now) >= InFlightLimit()) {
-      ++counters_.held_back;
-      continue;
-    }
-    const PeerKey& peer = peers_[static_cast<std::size_t>(stream_.Below(peers_.size()))];
-    const ExchangeId exchange{next_exchange_++};
-    pending_.emplace(exchange, Pending{peer, counters_.rounds, now});
-    ++counters_.weights_started;
-    actions.push_back(SendWeights{peer, exchange, GammaMax(), false});
-  }
-  while (pending_.size() > kMaxPending) {
-    pending_.erase(pending_.begin());
-    ++counters_.expired;
-  }
-}
-
-float Node::GammaMax() const {
-  const float most = 1.0f / static_cast<float>(settings_.sends + 1);
-  if (!settings_.gamma_by_age || round_length_ <= Duration::zero()) return most;
-  const double age =
-      static_cast<double>(reply_time_.count()) / static_cast<double>(round_length_.count());
-  return std::min(most, gamma_) * static_cast<float>(1 / std::sqrt(1 + age));
-}
-
-double Node::Rho(const Message& message) const {
-  constexpr double kMost = 2;
-  if (settings_.weigh == Weigh::kEqual || settings_.samples == 0 || message.samples == 0) return 1;
-  const double rho = static_cast<double>(message.samples) / static_cast<double>(settings_.samples);
-  return std::clamp(rho, 1 / kMost, kMost);
-}
-
-std::size_t Node::InFlightLimit() const {
-  const bool slow_network = reply_time_ > kSlowReply * round_length_;
-  return slow_network ? std::max(settings_.sends, 1u) : settings_.sends + 1;
-}
-
-std::size_t Node::YoungInFlight(Time now) const {
-  std::size_t young = 0;
-  for (auto entry = pending_.rbegin(); entry != pending_.rend(); ++entry) {
-    const bool old_in_rounds = entry->second.round + 2 <= counters_.rounds;
-    if (old_in_rounds && now - entry->second.sent >= reply_time_) break;
-    ++young;
-  }
-  return young;
-}
-
-void Node::Expire(Time now) {
-  while (!pending_.empty() && now - pending_.begin()->second.sent > settings_.pending_for) {
-    pending_.erase(pending_.begin());
-    ++counters_.expired;
-  }
 }
 
 // --- Time and commands ---

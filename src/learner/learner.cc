@@ -194,7 +194,11 @@ void Learner::Apply(Time now, const consensus::Message& message,
                     std::vector<consensus::Action>& actions) {
   encoded_.reset();
   reply_as_ = TakenBy(message.peer).Choose(settings_.consensus.encoding.deltas);
-  const std::size_t size = tensor::EncodedSize(reply_as_, x_.size());
+  // What is no segment of x is refused by the core, which then writes no reply.
+  const std::size_t replied = consensus::IsSegmentOf(message.segment, x_.size())
+                                  ? consensus::RangeOf(message.segment, x_.size()).size
+                                  : x_.size();
+  const std::size_t size = tensor::EncodedSize(reply_as_, replied);
   if (!reply_ || reply_->size() != size) reply_ = std::make_shared<AlignedBuffer>(size);
   const std::size_t before = actions.size();
   constexpr auto kTooFar = static_cast<std::size_t>(consensus::DropReason::kTooFar);
@@ -221,11 +225,13 @@ void Learner::SendWeights(const consensus::SendWeights& send) {
   const tensor::Encoding encoding =
       send.copy ? tensor::Encoding::kFloat32
                 : TakenBy(send.peer).Choose(settings_.consensus.encoding.weights);
-  if (!encoded_ || encoded_as_ != encoding) {
-    auto buffer = std::make_shared<AlignedBuffer>(tensor::EncodedSize(encoding, x_.size()));
-    tensor::Encode(encoding, x_.view(), buffer->view());
+  if (!encoded_ || encoded_as_ != encoding || encoded_segment_ != send.segment) {
+    const consensus::SegmentRange range = consensus::RangeOf(send.segment, x_.size());
+    auto buffer = std::make_shared<AlignedBuffer>(tensor::EncodedSize(encoding, range.size));
+    tensor::Encode(encoding, x_.view().subspan(range.begin, range.size), buffer->view());
     encoded_ = std::move(buffer);
     encoded_as_ = encoding;
+    encoded_segment_ = send.segment;
   }
   consensus::Message message;
   message.kind = consensus::MessageKind::kWeights;
@@ -235,6 +241,7 @@ void Learner::SendWeights(const consensus::SendWeights& send) {
   message.samples = sampler_.size();
   message.no_reply = send.copy;
   message.copy = send.copy;
+  message.segment = send.segment;
   message.training = core_.state() == consensus::State::kTraining;
   message.encoding = encoding;
   message.payload = encoded_;
@@ -246,6 +253,7 @@ void Learner::SendDeltas(const consensus::SendDeltas& send) {
   message.kind = consensus::MessageKind::kDeltas;
   message.peer = send.peer;
   message.exchange = send.exchange;
+  message.segment = send.segment;
   message.training = core_.state() == consensus::State::kTraining;
   message.encoding = reply_as_;
   message.payload = std::move(reply_);

@@ -78,8 +78,11 @@ Time Links::Tick() {
 
 void Links::Send(Message message) {
   COVEY_CHECK(message.payload != nullptr);
-  COVEY_CHECK(message.payload->size() ==
-                  tensor::EncodedSize(message.encoding, settings_.session.vector_size),
+  const std::size_t vector_size = settings_.session.vector_size;
+  COVEY_CHECK(consensus::IsSegmentOf(message.segment, vector_size), message.segment.index,
+              message.segment.count);
+  const std::size_t size = consensus::RangeOf(message.segment, vector_size).size;
+  COVEY_CHECK(message.payload->size() == tensor::EncodedSize(message.encoding, size),
               message.payload->size());
   if (goodbye_) return;
   const faults::Fate fate = message_faults_.Decide(message.kind);

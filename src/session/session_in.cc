@@ -182,9 +182,13 @@ std::optional<Reason> Session::BeginGate(const Envelope& envelope, const wire::B
   if (!tensor::IsKnown(begin.encoding) || (weights && !tensor::FitsWeights(begin.encoding))) {
     return Reason::kEncoding;
   }
-  if (begin.total != tensor::EncodedSize(begin.encoding, settings_.vector_size)) {
-    return Reason::kSize;
+  const bool whole = begin.segment.count == 1;
+  if (!consensus::IsSegmentOf(begin.segment, settings_.vector_size) ||
+      (!whole && (envelope.flags & wire::kFlagCopy) != 0)) {
+    return Reason::kSegment;
   }
+  const std::size_t size = consensus::RangeOf(begin.segment, settings_.vector_size).size;
+  if (begin.total != tensor::EncodedSize(begin.encoding, size)) return Reason::kSize;
   if (begin.chunk < wire::kMinChunk || begin.chunk > settings_.max_chunk ||
       envelope.count != ChunkCount(begin.total, begin.chunk)) {
     return Reason::kChunks;
@@ -234,7 +238,8 @@ void Session::GoOn(const Envelope& envelope, const wire::Begin& begin) {
   plain.flags = static_cast<std::uint16_t>(plain.flags & ~wire::kFlagResume);
   Held held = host_.TakeHeld(*this, begin.kind, envelope.exchange);
   if (held.part &&
-      (held.part->begin().encoding != begin.encoding || held.part->begin().total != begin.total)) {
+      (held.part->begin().encoding != begin.encoding || held.part->begin().total != begin.total ||
+       held.part->begin().segment != begin.segment)) {
     host_.Release(static_cast<std::size_t>(held.part->begin().total));
     held.part.reset();
   }
@@ -277,7 +282,8 @@ void Session::Finish() {
   if (envelope.count > 1) ReportBy(now_);
   auto payload = std::make_shared<AlignedBuffer>(incoming_.Finish());
   host_.Release(payload->size());
-  if (!tensor::AllFinite(begin.encoding, payload->view(), settings_.vector_size)) {
+  const std::size_t size = consensus::RangeOf(begin.segment, settings_.vector_size).size;
+  if (!tensor::AllFinite(begin.encoding, payload->view(), size)) {
     return RejectMessage(Reason::kNotFinite, envelope, begin.kind);
   }
   if (begin.kind == MessageKind::kDeltas) {
@@ -295,6 +301,7 @@ void Session::Finish() {
   message.no_reply = (envelope.flags & wire::kFlagNoReply) != 0;
   message.copy = (envelope.flags & wire::kFlagCopy) != 0;
   message.training = (envelope.flags & wire::kFlagTraining) != 0;
+  message.segment = begin.segment;
   message.encoding = begin.encoding;
   message.payload = std::move(payload);
   ++(begin.kind == MessageKind::kWeights ? counters_.weights_in : counters_.deltas_in);

@@ -168,6 +168,7 @@ bool Session::PumpBegin() {
   begin.chunk = std::min({settings_.max_chunk, peer_.max_chunk, budget_.longest_chunk(), pace});
   begin.gamma_max = message.gamma_max;
   begin.samples = message.samples;
+  begin.segment = message.segment;
   wire::Envelope envelope = Header(wire::FrameKind::kBegin);
   envelope.flags = FlagsOf(message);
   if (interrupted) envelope.flags |= wire::kFlagResume;

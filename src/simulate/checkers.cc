@@ -17,10 +17,15 @@ constexpr double kRounding = 0x1p-22;
 // The whole fleet is added up at every so many turns.
 constexpr std::uint64_t kFleetEvery = 1024;
 
-std::vector<double> ValuesOf(const consensus::Message& message) {
-  tensor::FlatVector values(message.payload->size() / sizeof(float));
-  tensor::Decode(message.encoding, message.payload->view(), values.view());
-  return {values.view().begin(), values.view().end()};
+// The message as a vector of n elements, zero outside of its segment.
+std::vector<double> ValuesOf(const consensus::Message& message, std::size_t n) {
+  const consensus::SegmentRange range = consensus::RangeOf(message.segment, n);
+  tensor::FlatVector part(range.size);
+  tensor::Decode(message.encoding, message.payload->view(), part.view());
+  std::vector<double> values(n);
+  std::copy(part.view().begin(), part.view().end(),
+            values.begin() + static_cast<std::ptrdiff_t>(range.begin));
+  return values;
 }
 
 std::string Exchange(ExchangeId exchange) { return "exchange " + std::to_string(exchange.value); }
@@ -59,7 +64,7 @@ void SumInvariant::Move(Node& node, const Vector& by, double sign) {
 
 void SumInvariant::Sent(std::uint32_t node, Time, const consensus::Message& message) {
   if (message.kind != MessageKind::kDeltas) return;
-  Vector d = ValuesOf(message);
+  Vector d = ValuesOf(message, expected_.size());
   Move(nodes_.at(node), d, 1);
   for (std::size_t k = 0; k < d.size(); ++k) open_sum_[k] += d[k];
   open_.emplace(std::pair(keys_.at(message.peer), message.exchange), std::move(d));
@@ -67,7 +72,7 @@ void SumInvariant::Sent(std::uint32_t node, Time, const consensus::Message& mess
 
 void SumInvariant::Applied(std::uint32_t node, Time now, const consensus::Message& message) {
   if (message.kind != MessageKind::kDeltas) return;
-  const Vector d = ValuesOf(message);
+  const Vector d = ValuesOf(message, expected_.size());
   const auto [first, last] = open_.equal_range({node, message.exchange});
   const auto made =
       std::find_if(first, last, [&d](const auto& entry) { return entry.second == d; });

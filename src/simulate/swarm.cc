@@ -37,7 +37,8 @@ std::uint32_t TailOf(const SwarmPlan& plan) {
   COVEY_CHECK(pairs.has_value(), plan.seed);
   const double gap = MixingGap(*pairs, plan.nodes);
   if (gap <= 0) return kLongestTail;
-  const double rounds = std::ceil(2 * std::log(kContraction) / gap);
+  // An element takes part in every S-th exchange.
+  const double rounds = std::ceil(2 * std::log(kContraction) / gap) * plan.segments;
   return std::clamp(static_cast<std::uint32_t>(std::min(rounds, 1e6)), kShortestTail, kLongestTail);
 }
 
@@ -74,6 +75,7 @@ config::NodeConfig ConfigOf(const SwarmPlan& plan, std::uint32_t tail, std::uint
   config.train.checkpoint_every = milliseconds(20);
   config.consensus.batches = 1;
   config.consensus.sends = 1;
+  config.consensus.segments = plan.segments;
   config.consensus.pending_for = milliseconds(200);
   config.consensus.settle_patience = seconds(3);
   config.consensus.fifo = {.weights = 2, .deltas = 8, .bytes = ByteCount{4096}};

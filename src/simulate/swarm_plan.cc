@@ -110,6 +110,7 @@ SwarmPlan DrawSwarm(std::uint64_t seed, const SwarmOptions& options) {
   for (std::uint32_t i = 0; i < plan.nodes; ++i) {
     plan.start_after.push_back(dice.Chance(0.1) ? dice.Time({}, plan.heal_at / 2) : Duration{});
   }
+  if (dice.Chance(0.3)) plan.segments = dice.Number(2, 3);
   return plan;
 }
 
@@ -118,6 +119,7 @@ std::vector<std::pair<std::string, std::string>> SwarmPlan::Parameters() const {
   const config::LinkFaults& links = faults.links;
   std::vector<std::pair<std::string, std::string>> all = {
       {"nodes", std::to_string(nodes)},
+      {"segments", std::to_string(segments)},
       {"heal_at", time(heal_at)},
       {"weights_drop", Percent(faults.weights_drop)},
       {"deltas_drop", Percent(faults.deltas_drop)},

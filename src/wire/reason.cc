@@ -10,7 +10,8 @@ constexpr std::array<std::string_view, kReasons> kNames = {
     "model",      "key",         "self",         "not_allowed", "no_hello",  "session",
     "frame_kind", "checksum",    "message_kind", "encoding",    "size",      "chunks",
     "gamma",      "unsolicited", "repeated",     "no_transfer", "order",     "credit",
-    "not_finite", "unfinished",  "too_often",    "replaced",    "link_lost", "data"};
+    "not_finite", "unfinished",  "too_often",    "replaced",    "link_lost", "data",
+    "segment"};
 
 }  // namespace
 

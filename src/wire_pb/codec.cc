@@ -89,6 +89,10 @@ std::vector<std::byte> ProtobufCodec::Encode(const wire::Begin& begin) const {
   message.set_chunk(begin.chunk);
   message.set_gamma_max(begin.gamma_max);
   message.set_samples(begin.samples);
+  if (begin.segment != consensus::Segment()) {
+    message.set_segment(begin.segment.index);
+    message.set_segments(begin.segment.count);
+  }
   return Serialize(message);
 }
 
@@ -137,6 +141,7 @@ Result<wire::Begin> ProtobufCodec::DecodeBegin(ByteView body) const {
   begin.chunk = message->chunk();
   begin.gamma_max = message->gamma_max();
   begin.samples = message->samples();
+  begin.segment = {message->segment(), std::max(message->segments(), 1U)};
   return begin;
 }
 

@@ -35,6 +35,7 @@ inline void CompareCodecs(ByteView bytes) {
     COVEY_CHECK(begin->kind == second_begin->kind && begin->encoding == second_begin->encoding);
     COVEY_CHECK(begin->total == second_begin->total && begin->chunk == second_begin->chunk);
     COVEY_CHECK(begin->samples == second_begin->samples);
+    COVEY_CHECK(begin->segment == second_begin->segment);
   }
 
   const Result<wire::Nack> nack = codec.DecodeNack(body);

@@ -43,6 +43,8 @@ class PlainCodec final : public wire::BodyCodec {
     out.Number(begin.chunk);
     out.Number(std::bit_cast<std::uint32_t>(begin.gamma_max));
     out.Number(begin.samples);
+    out.Number(begin.segment.index);
+    out.Number(begin.segment.count);
     return out.bytes;
   }
 
@@ -98,6 +100,8 @@ class PlainCodec final : public wire::BodyCodec {
     begin.chunk = in.Number<std::uint32_t>();
     begin.gamma_max = std::bit_cast<float>(in.Number<std::uint32_t>());
     begin.samples = in.Number<std::uint64_t>();
+    begin.segment.index = in.Number<std::uint32_t>();
+    begin.segment.count = in.Number<std::uint32_t>();
     if (!in.whole()) return Fail(ErrorCode::kProtocol, "begin", "can't be parsed");
     return begin;
   }

@@ -88,6 +88,7 @@ class SecondCodec {
     begin.total = fields->Varint(3);
     begin.chunk = fields->Narrow(4);
     begin.samples = fields->Varint(6);
+    begin.segment = {fields->Narrow(7), std::max(fields->Narrow(8), 1U)};
     const auto bits = static_cast<std::uint32_t>(fields->Fixed(5, 5));
     std::memcpy(&begin.gamma_max, &bits, sizeof bits);
     return begin;

@@ -51,8 +51,8 @@ struct Started {};
 struct Trained {
   std::uint32_t batches = 0;
 };
-// The host took `message` from the FIFO and lends x and a reply buffer (EncodedSize bytes, 64-byte
-// aligned), which is filled by WEIGHTS that are answered.
+// The host took `message` from the FIFO and lends x and a reply buffer (EncodedSize bytes of the
+// message's segment, 64-byte aligned), which is filled by WEIGHTS that are answered.
 struct Received {
   const Message* message = nullptr;
   tensor::VectorView x;
@@ -99,10 +99,11 @@ struct Drain {
 struct Wait {
   Time until = kNever;
 };
-// Send (WEIGHTS, x): the host encodes x as it is now.
+// Send (WEIGHTS, x): the host encodes the segment of x as it is now.
 struct SendWeights {
   PeerKey peer;
   ExchangeId exchange;
+  Segment segment;
   float gamma_max = 1;
   bool copy = false;  // answers JoinAsked; no reply wanted
 };
@@ -110,6 +111,7 @@ struct SendWeights {
 struct SendDeltas {
   PeerKey peer;
   ExchangeId exchange;
+  Segment segment;
 };
 struct AskToJoin {
   PeerKey peer;
@@ -120,10 +122,10 @@ using Action = std::variant<Train, Drain, Wait, SendWeights, SendDeltas, AskToJo
 
 // Why a received message changed nothing. Each has a counter.
 enum class DropReason : std::uint8_t {
-  kNotPending,  // DELTAS of no pending exchange, or from another peer than asked: late, repeated or
-                // forged
-  kDuplicate,   // WEIGHTS seen before
-  kJoining,     // WEIGHTS for averaging while we wait for a copy
+  kNotPending,    // DELTAS of no pending exchange, or from another peer or of another segment than
+                  // asked: late, repeated or forged
+  kDuplicate,     // WEIGHTS seen before
+  kJoining,       // WEIGHTS for averaging while we wait for a copy
   kUnwantedCopy,  // a copy while we are not joining
   kWrongSize,     // payload does not fit x; gates before the FIFO should have caught it
   kTooFar,        // beyond Settings::max_distance
@@ -174,6 +176,7 @@ class Node {
   enum class Phase : std::uint8_t { kNotStarted, kTraining, kDraining, kWaiting };
   struct Pending {
     PeerKey peer;
+    Segment segment;
     std::uint64_t round = 0;
     Time sent{};
   };
@@ -208,6 +211,7 @@ class Node {
   void SendCopy(const PeerKey& peer, Actions& actions);
   void WaitUntil(Time until, Actions& actions);
   void Expire(Time now);
+  Segment NextSegment(std::uint32_t send);
   float GammaMax() const;
   double Rho(const Message& message) const;
   std::size_t InFlightLimit() const;
@@ -225,6 +229,7 @@ class Node {
   std::vector<PeerKey> peers_;  // reachable now, sorted
   std::map<ExchangeId, Pending> pending_;
   std::map<PeerKey, std::deque<ExchangeId>> seen_;  // the last WEIGHTS of each peer
+  std::vector<std::uint32_t> segments_;             // the order of this round's; empty: S = 1
   std::vector<PeerKey> newcomers_;                  // asked for a copy while x was not ours to send
   std::uint32_t left_ = 0;  // mini-batches of this round that are still to be trained
   std::uint64_t batches_since_publish_ = 0;

@@ -33,7 +33,10 @@ struct Settings {
   std::uint32_t batches_most =
       0;                    // above N: N follows the data, up to this (adaptive_round.h); 0: fixed
   std::uint32_t sends = 1;  // M: WEIGHTS sent in a round; 0 isolates the node (it still answers)
-  std::optional<float> gamma{};  // step of an exchange, (0, 1]; unset: 1/(M+1)
+  // S: an exchange is about one of so many segments of x (segment.h), drawn anew in each round,
+  // none twice before all: the M messages of a round meet an element at most ceil(M / S) times.
+  std::uint32_t segments = 1;
+  std::optional<float> gamma{};  // step of an exchange, (0, 1]; unset: LargestStep
   // gamma_max of our WEIGHTS times (1 + a)^(-1/2), a the mean reply time in rounds. The receiver
   // applies it, so the sum over the nodes is kept. Source: docs/consensus.md, 4; the polynomial
   // staleness of Xie, Koyejo & Gupta 2019, "Asynchronous Federated Optimization", 5.2.
@@ -60,10 +63,16 @@ struct Settings {
   Encodings encoding{};  // for the host: the core knows only bytes
 };
 
-// Returns: the gamma that the settings mean. Source: docs/consensus.md, 3: M replies of a
-// round add up at the sender, so 1/(M+1) is the largest step that never overshoots.
+// Returns: 1/(ceil(M/S)+1): the replies of a round add up at the sender, and this is the largest
+// step that never overshoots. Source: docs/consensus.md, 3.
+inline float LargestStep(const Settings& settings) {
+  const std::uint32_t replies = (settings.sends + settings.segments - 1) / settings.segments;
+  return 1.0f / static_cast<float>(replies + 1);
+}
+
+// Returns: the gamma that the settings mean.
 inline float EffectiveGamma(const Settings& settings) {
-  return settings.gamma.value_or(1.0f / static_cast<float>(settings.sends + 1));
+  return settings.gamma.value_or(LargestStep(settings));
 }
 
 }  // namespace covey::consensus

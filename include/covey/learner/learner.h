@@ -154,6 +154,7 @@ class Learner {
   std::map<PeerKey, tensor::EncodingSet> takes_;  // of the peers that are up
   SharedBuffer encoded_;                          // x as it is now; null after x has moved
   tensor::Encoding encoded_as_ = tensor::Encoding::kFloat32;
+  consensus::Segment encoded_segment_;
   std::shared_ptr<AlignedBuffer> reply_;  // filled by the message that was applied last
   tensor::Encoding reply_as_ = tensor::Encoding::kFloat32;
   std::vector<consensus::Action> actions_;

@@ -30,6 +30,7 @@ struct SwarmOptions {
 struct SwarmPlan {
   std::uint64_t seed = 0;
   std::uint32_t nodes = 0;
+  std::uint32_t segments = 1;  // consensus::Settings::segments
   config::FaultSettings faults;
   std::vector<Duration> start_after;  // by node
   Duration heal_at{};

@@ -53,9 +53,10 @@ struct Begin {
   consensus::MessageKind kind = consensus::MessageKind::kWeights;  // any value after decoding
   tensor::Encoding encoding = tensor::Encoding::kFloat32;          // any value after decoding
   std::uint64_t total = 0;                                         // bytes
-  std::uint32_t chunk = 0;    // bytes of every chunk but the last
-  float gamma_max = 1;        // WEIGHTS: (0, 1]; any value after decoding
-  std::uint64_t samples = 0;  // WEIGHTS: that its sender trains on; 0: it doesn't say
+  std::uint32_t chunk = 0;     // bytes of every chunk but the last
+  float gamma_max = 1;         // WEIGHTS: (0, 1]; any value after decoding
+  std::uint64_t samples = 0;   // WEIGHTS: that its sender trains on; 0: it doesn't say
+  consensus::Segment segment;  // any value after decoding
 
   bool operator==(const Begin&) const = default;
 };

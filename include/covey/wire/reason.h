@@ -41,7 +41,8 @@ enum class Reason : std::uint8_t {
   kReplaced = 27,  // our own newer WEIGHTS to the same peer took its place
   kLinkLost = 28,  // the link went down, or was down, before the message left
   // Sent again:
-  kData = 29,  // samples are normalised differently, or classes have other names
+  kData = 29,     // samples are normalised differently, or classes have other names
+  kSegment = 30,  // no segment of our vector
   kCount
 };
 

@@ -157,7 +157,7 @@ class CoreFleet {
   };
 
   double SumOf(const Message& message) const {
-    tensor::FlatVector values(settings_.size);
+    tensor::FlatVector values(RangeOf(message.segment, settings_.size).size);
     tensor::Decode(message.encoding, message.payload->view(), values.view());
     double sum = 0;
     for (const float value : values.view()) sum += static_cast<double>(value);
@@ -173,7 +173,8 @@ class CoreFleet {
   void Deliver(std::size_t i, const Message& message) {
     Member& member = *members_[i];
     const tensor::Encoding encoding = settings_.consensus.encoding.deltas;
-    member.reply = AlignedBuffer(tensor::EncodedSize(encoding, settings_.size));
+    const std::size_t size = RangeOf(message.segment, settings_.size).size;
+    member.reply = AlignedBuffer(tensor::EncodedSize(encoding, size));
     Post(i, Received{&message, member.x.view(), {encoding, member.reply.view()}});
   }
   void Post(std::size_t i, const Event& event) {
@@ -186,36 +187,38 @@ class CoreFleet {
       if (const auto* send = std::get_if<SendWeights>(&action)) {
         if (random_.Chance(settings_.weights_drop)) continue;
         const tensor::Encoding encoding = settings_.consensus.encoding.weights;
-        auto payload =
-            std::make_shared<AlignedBuffer>(tensor::EncodedSize(encoding, settings_.size));
-        tensor::Encode(encoding, member.x.view(), payload->view());
-        Send(i, MessageKind::kWeights, send->peer, send->exchange, send->gamma_max,
-             std::move(payload));
+        const SegmentRange range = RangeOf(send->segment, settings_.size);
+        auto payload = std::make_shared<AlignedBuffer>(tensor::EncodedSize(encoding, range.size));
+        tensor::Encode(encoding, member.x.view().subspan(range.begin, range.size), payload->view());
+        Send(i, MessageKind::kWeights, *send, send->gamma_max, std::move(payload));
       }
       if (const auto* send = std::get_if<SendDeltas>(&action)) {
         auto payload = std::make_shared<AlignedBuffer>(std::move(member.reply));
         if (random_.Chance(settings_.deltas_drop)) {
           Message lost;
+          lost.segment = send->segment;
           lost.encoding = settings_.consensus.encoding.deltas;
           lost.payload = std::move(payload);
           lost_deltas_ += SumOf(lost);
           continue;
         }
-        Send(i, MessageKind::kDeltas, send->peer, send->exchange, 1.0f, std::move(payload));
+        Send(i, MessageKind::kDeltas, *send, 1.0f, std::move(payload));
       }
     }
   }
-  void Send(std::size_t from, MessageKind kind, const PeerKey& to, ExchangeId exchange,
-            float gamma_max, std::shared_ptr<AlignedBuffer> payload) {
+  template <class Action>
+  void Send(std::size_t from, MessageKind kind, const Action& action, float gamma_max,
+            std::shared_ptr<AlignedBuffer> payload) {
     Message message;
     message.kind = kind;
     message.peer = Key(from);
-    message.exchange = exchange;
+    message.exchange = action.exchange;
+    message.segment = action.segment;
     message.gamma_max = ignore_gamma_max_ ? 1.0f : gamma_max;
     message.encoding = kind == MessageKind::kWeights ? settings_.consensus.encoding.weights
                                                      : settings_.consensus.encoding.deltas;
     message.payload = std::move(payload);
-    members_[to.bytes[0]]->mail.push_back(std::move(message));
+    members_[action.peer.bytes[0]]->mail.push_back(std::move(message));
   }
 
   FleetSettings settings_;
@@ -260,6 +263,27 @@ TEST(Averaging, EveryEncodingPreservesTheMeanAndContracts) {
     // What is left is the noise of int8: steps of 1/127 between nodes that agree.
     EXPECT_LT(fleet.Variance(), 1e-3 * variance)
         << Name(encoding.weights) << " " << Name(encoding.deltas);
+  }
+}
+
+TEST(Averaging, SegmentsPreserveTheMeanAndContract) {
+  using tensor::Encoding;
+  for (const Encodings& encoding : {Encodings{}, Encodings{Encoding::kFloat16, Encoding::kInt8}}) {
+    for (const std::uint32_t sends : {1u, 3u, 7u}) {
+      CoreFleet fleet({.size = 150,
+                       .seed = sends,
+                       .consensus = {.batches = 1,
+                                     .sends = sends,
+                                     .segments = 4,
+                                     .limit_in_flight = false,
+                                     .encoding = encoding}});
+      const double before = fleet.Sum();
+      const double variance = fleet.Variance();
+      for (int step = 0; step < 20000; ++step) fleet.Act();
+      ASSERT_GT(fleet.exchanges(), 500u);
+      EXPECT_NEAR(fleet.Sum(), before, 20000 * 150 * 0x1.0p-24) << sends;
+      EXPECT_LT(fleet.Variance(), 1e-3 * variance) << sends;
+    }
   }
 }
 

@@ -83,6 +83,8 @@ TEST(RoundTrip, Bodies) {
     begin.chunk = stream.Next32();
     begin.gamma_max = stream.Uniform(-2.0f, 2.0f);
     begin.samples = stream.Below(~0ULL);
+    begin.segment.count = 1 + static_cast<std::uint32_t>(stream.Below(9));
+    begin.segment.index = static_cast<std::uint32_t>(stream.Below(9));
     ASSERT_EQ(*kCodec.DecodeBegin(kCodec.Encode(begin)), begin);
     wire::Nack nack;
     nack.reason = static_cast<wire::Reason>(stream.Below(wire::kReasons));

@@ -43,6 +43,8 @@ std::vector<std::byte> DrawBody(Stream& stream, const ProtobufCodec& codec) {
     begin.total = stream.Next64() >> stream.Below(64);
     begin.chunk = static_cast<std::uint32_t>(stream.Next64() >> stream.Below(64));
     begin.samples = stream.Next64() >> stream.Below(64);
+    begin.segment.index = static_cast<std::uint32_t>(stream.Below(4));
+    begin.segment.count = static_cast<std::uint32_t>(stream.Below(4));
     return codec.Encode(begin);
   }
   wire::Nack nack;

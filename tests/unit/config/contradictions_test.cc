@@ -119,6 +119,16 @@ TEST(Fifo, HoldsAModel) {
   EXPECT_EQ(Errors(model + "consensus: {fifo: {bytes: 8008B}}\n"), "loaded");
 }
 
+TEST(Segments, AreNoSmallerThanABlock) {
+  const std::string model =
+      "model: {input: [10], layers: [{dense: {units: 3}}]}\n"  // 33 parameters
+      "data: {train: {images: i, labels: l}}\n";
+  EXPECT_THAT(Errors(model + "consensus: {segments: 4}\n"),
+              HasSubstr("consensus.segments: 4 parts of 33 numbers are too small"));
+  EXPECT_THAT(Errors(model + "consensus: {segments: 257}\n"), HasSubstr("consensus.segments"));
+  EXPECT_EQ(Errors(model + "consensus: {segments: 3}\n"), "loaded");
+}
+
 TEST(Data, NumbersOfANormalizationComeWithTheirWord) {
   const std::string data = "data: {train: {images: i, labels: l}, ";
   const std::string model = "model: {input: [4], layers: [{dense: {units: 2}}]}\n";

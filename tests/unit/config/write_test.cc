@@ -79,7 +79,7 @@ train:
   linger: 1h
   evaluate: {every: {batches: 11}}
   checkpoint_every: 90s
-consensus: {batches: 2, batches_most: 9, sends: 3, weigh: samples,
+consensus: {batches: 2, batches_most: 9, sends: 3, segments: 2, weigh: samples,
   gamma: 0.1, gamma_by_age: true, drain: round, reply: false,
   max_distance: 7.5, limit_in_flight: false, pending_for: 1s, join: true, join_retry: 3s,
   settle_patience: 4s,

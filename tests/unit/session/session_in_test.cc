@@ -61,6 +61,10 @@ struct Attack {
     for (std::uint32_t i = 0; i < 3; ++i) SendChunk(i);
   }
   void MakeDeltas() { begin.kind = MessageKind::kDeltas; }
+  void BendToPartialCopy() {
+    begin.segment.count = 2;
+    envelope.flags |= wire::kFlagCopy;
+  }
   void SetFloat(std::size_t index, float value) {
     auto changed = std::make_shared<AlignedBuffer>(payload->size());
     std::memcpy(changed->data(), payload->data(), payload->size());
@@ -131,6 +135,11 @@ TEST(Gates, WrongBegin) {
       {Reason::kSize, [](Attack& a) { a.begin.total += 4; }},
       {Reason::kSize, [](Attack& a) { a.begin.total = 0; }},
       {Reason::kSize, [](Attack& a) { a.begin.total = UINT64_MAX; }},
+      {Reason::kSize, [](Attack& a) { a.begin.segment.count = 2; }},
+      {Reason::kSegment, [](Attack& a) { a.begin.segment.index = 1; }},
+      {Reason::kSegment, [](Attack& a) { a.begin.segment.count = 257; }},
+      {Reason::kSegment, [](Attack& a) { a.begin.segment.count = 0; }},
+      {Reason::kSegment, [](Attack& a) { a.BendToPartialCopy(); }},
       {Reason::kChunks, [](Attack& a) { a.envelope.count = 2; }},
       {Reason::kChunks, [](Attack& a) { a.envelope.count = 4; }},
       {Reason::kChunks, [](Attack& a) { a.begin.chunk = 0; }},

@@ -86,6 +86,16 @@ TEST(ProtobufCodec, GoldenBegin) {
             "20808010"
             "2d0000003f"
             "30808040");
+  begin.segment = {3, 4};
+  EXPECT_EQ(Hex(kCodec.Encode(begin)),
+            "0802"
+            "1003"
+            "18e8fc0d"
+            "20808010"
+            "2d0000003f"
+            "30808040"
+            "3803"
+            "4004");
 }
 
 TEST(ProtobufCodec, GoldenNack) {
