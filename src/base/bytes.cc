@@ -5,10 +5,6 @@
 #include <new>
 #include <utility>
 
-#if defined(__SSE4_2__)
-#include <nmmintrin.h>
-#endif
-
 namespace covey {
 namespace {
 
@@ -76,38 +72,5 @@ AlignedBuffer& AlignedBuffer::operator=(AlignedBuffer&& other) noexcept {
 AlignedBuffer::~AlignedBuffer() {
   if (data_ != nullptr) ::operator delete(data_ - static_cast<std::size_t>(data_[-1]));
 }
-
-#if defined(__SSE4_2__)
-
-std::uint32_t Crc32c(ByteView bytes, std::uint32_t crc) {
-  std::uint64_t state = ~crc;
-  const std::byte* at = bytes.data();
-  std::size_t left = bytes.size();
-  for (; left >= 8; at += 8, left -= 8) state = _mm_crc32_u64(state, LoadLittle<std::uint64_t>(at));
-  auto narrow = static_cast<std::uint32_t>(state);
-  for (; left > 0; ++at, --left) narrow = _mm_crc32_u8(narrow, static_cast<unsigned char>(*at));
-  return ~narrow;
-}
-
-#else
-
-std::uint32_t Crc32c(ByteView bytes, std::uint32_t crc) {
-  static constexpr auto kTable = [] {
-    std::array<std::uint32_t, 256> table{};
-    for (std::uint32_t i = 0; i < 256; ++i) {
-      std::uint32_t value = i;
-      for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) ? 0x82F63B78u : 0u);
-      table[i] = value;
-    }
-    return table;
-  }();
-  std::uint32_t state = ~crc;
-  for (const std::byte byte : bytes) {
-    state = kTable[(state ^ static_cast<std::uint32_t>(byte)) & 0xff] ^ (state >> 8);
-  }
-  return ~state;
-}
-
-#endif
 
 }  // namespace covey

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace covey {
 namespace {
@@ -28,6 +29,22 @@ TEST(Crc32c, PublishedVectors) {
   EXPECT_EQ(Crc32c(data), 0x113fdb5cu);
   EXPECT_EQ(Crc32c(Bytes("123456789")), 0xe3069283u);
   EXPECT_EQ(Crc32c({}), 0u);
+}
+
+// Against the definition, a bit at a time, over lengths around what is worked on at once.
+TEST(Crc32c, IsTheDefinitionsAtEveryLength) {
+  std::vector<std::byte> bytes;
+  std::uint32_t noise = 1;
+  std::uint32_t state = ~0U;
+  for (std::size_t size = 0; size < 10'000; ++size) {
+    if (size < 100 || size % 1024 < 20 || size % 1024 > 1010) {
+      ASSERT_EQ(Crc32c(bytes), ~state) << size;
+    }
+    noise = noise * 1664525 + 1013904223;
+    bytes.push_back(static_cast<std::byte>(noise >> 24));
+    state ^= noise >> 24;
+    for (int bit = 0; bit < 8; ++bit) state = (state >> 1) ^ ((state & 1) != 0 ? 0x82F63B78U : 0U);
+  }
 }
 
 TEST(Crc32c, ContinuesAtEveryCut) {
