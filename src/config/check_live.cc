@@ -2,6 +2,10 @@
 
 #include <string>
 
+#include "covey/base/bytes.h"
+#include "covey/data/live.h"
+#include "covey/nn/model.h"
+
 namespace covey::config {
 namespace {
 
@@ -18,6 +22,15 @@ void AddLiveProblems(const NodeConfig& c, std::vector<Problem>& problems) {
                                  const std::string& note) {
     Contradict(problems, key, "data.live", what, note);
   };
+  const bool valid = nn::Validate(c.model).has_value();
+  const std::size_t bytes =
+      valid ? sizeof(float) * (nn::Features(c.model) + nn::Outputs(c.model)) : 0;
+  if (bytes > data::kMaxLiveSample.value) {
+    Contradict(problems, "model.input", "data.live",
+               "makes samples of " + FormatByteCount({bytes}) + ", wanted at most " +
+                   FormatByteCount(data::kMaxLiveSample) + " while data arrive",
+               "make it smaller");
+  }
   if (c.data.batch == 0) {
     wrong("data.batch", "a shard that grows has no whole", "give a number of samples");
   }

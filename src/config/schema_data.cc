@@ -89,10 +89,12 @@ void VisitWindows(Visitor& v, data::WindowSettings& s) {
 
 void VisitLive(Visitor& v, data::LiveSettings& s) {
   using Keep = data::LiveSettings::Keep;
-  v.Scalar({"spool",
-            "Folder in which tables (.csv) are taken once they are renamed into it; what is wrong "
-            "with one is told in its folder bad/"},
-           Path(s.spool));
+  v.Scalar(
+      {"spool",
+       "Folder in which tables (.csv), arrays (.npz: x and y) and images (in a folder with the "
+       "name of their class) are taken once they are renamed into it; what is wrong with one is "
+       "told in its folder bad/"},
+      Path(s.spool));
   v.Scalar({"csv", "A table that grows at its end, line by line; it may be rotated"}, Path(s.csv));
   v.Scalar(
       {"max_samples",
@@ -104,9 +106,9 @@ void VisitLive(Visitor& v, data::LiveSettings& s) {
       Word<Keep>(s.keep, {{Keep::kReservoir, "reservoir"}, {Keep::kNewest, "newest"}}));
   v.Scalar({"start_at", "Training begins with so many samples"},
            Integer(s.start_at, 1, 100'000'000));
-  v.Scalar({"remove",
-            "Remove tables of the spool once they are taken; else they go to its folder done/"},
-           Boolean(s.remove));
+  v.Scalar(
+      {"remove", "Remove files of the spool once they are taken; else they go to its folder done/"},
+      Boolean(s.remove));
 }
 
 // How files of each kind are read.

@@ -52,6 +52,9 @@ struct Observed {
   std::uint64_t numbers = 0;
   std::uint64_t texts = 0;
   std::uint64_t missing = 0;
+  std::uint64_t infinite = 0;  // of the texts
+  std::string first_infinite;
+  std::uint64_t infinite_line = 0;
   double least = std::numeric_limits<double>::infinity();
   double most = -std::numeric_limits<double>::infinity();
   double mean = 0;
@@ -65,7 +68,7 @@ struct Observed {
   std::uint64_t* last_count = nullptr;
 
   // Returns: whether there is a value.
-  bool Take(std::string_view cell) {
+  bool Take(std::string_view cell, std::uint64_t line) {
     double value = 0;
     if (IsMissing(cell)) {
       ++missing;
@@ -75,9 +78,15 @@ struct Observed {
       Number(value);
     } else {
       ++texts;
+      if (IsInfinite(cell)) Infinite(cell, line);
     }
     Value(cell);
     return true;
+  }
+  void Infinite(std::string_view cell, std::uint64_t line) {
+    if (infinite++ > 0) return;
+    first_infinite = cell.substr(0, 40);
+    infinite_line = line;
   }
   void Number(double value) {
     ++numbers;
@@ -293,13 +302,23 @@ Result<CsvSummary> Survey(const std::string& path, const CsvFile& csv, const Csv
     if (std::exchange(skip, false)) continue;
     ++summary.rows;
     bool missing = false;
-    for (std::size_t i = 0; i < observed.size(); ++i) missing |= !observed[i].Take((**cells)[i]);
+    for (std::size_t i = 0; i < observed.size(); ++i) {
+      missing |= !observed[i].Take((**cells)[i], reader.line());
+    }
     if (missing) ++summary.rows_with_missing;
   }
   if (summary.rows == 0) {
     return Fail(ErrorCode::kData, path, "no row behind the header", "wanted samples");
   }
   for (std::size_t i = 0; i < observed.size(); ++i) {
+    const Observed& o = observed[i];
+    const bool numbers = o.numbers > 0 && o.texts == o.infinite && !roles.category[i];
+    if (numbers && o.infinite > 0 && roles.of[i] != Role::kNone) {
+      return Fail(ErrorCode::kData, path + ':' + std::to_string(o.infinite_line),
+                  "column '" + csv.names[i] + "': '" + o.first_infinite + "' is infinite",
+                  "wanted numbers up to 3.4e38, or a cell without a value; or name the column in "
+                  "data.csv.ignore");
+    }
     summary.columns.push_back(Finish(csv.names[i], observed[i], roles.category[i]));
   }
   return summary;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 namespace covey::data {
@@ -72,7 +74,24 @@ bool ParseNumber(std::string_view cell, double& value) {
   if (cell.empty() || !(IsDigit(cell[0]) || cell[0] == '-' || cell[0] == '.')) return false;
   if (ParsePlain(cell, value)) return true;
   const std::from_chars_result got = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  return got.ec == std::errc() && got.ptr == cell.data() + cell.size() && std::isfinite(value);
+  if (got.ptr != cell.data() + cell.size()) return false;
+  if (got.ec != std::errc::result_out_of_range) {
+    return got.ec == std::errc() && std::isfinite(value);
+  }
+  value = std::strtod(std::string(cell).c_str(), nullptr);  // 1e-999 is 0
+  return std::isfinite(value);
+}
+
+bool IsInfinite(std::string_view cell) {
+  if (cell.starts_with('+') || cell.starts_with('-')) cell.remove_prefix(1);
+  std::string word(cell.substr(0, 9));
+  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (word == "inf" || word == "infinity") return true;
+  if (cell.empty() || !(IsDigit(cell[0]) || cell[0] == '.')) return false;
+  double value = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  return error == std::errc::result_out_of_range && end == cell.data() + cell.size() &&
+         !ParseNumber(cell, value);
 }
 
 CsvReader::CsvReader(const ReadBytes& read, char separator, std::string where)

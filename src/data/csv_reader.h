@@ -70,4 +70,7 @@ bool IsMissing(std::string_view cell);
 // Reads a whole cell as a decimal number. Returns: false when it is none, or infinite.
 bool ParseNumber(std::string_view cell, double& value);
 
+// Whether a cell is a number, but an infinite one: inf, infinity (any case), 1e999.
+bool IsInfinite(std::string_view cell);
+
 }  // namespace covey::data

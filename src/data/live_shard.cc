@@ -37,6 +37,12 @@ void Append(const std::vector<T>& from, std::size_t first, std::size_t count, st
 
 }  // namespace
 
+void ReadRaw(const Dataset& set, std::size_t row, std::span<float> values) {
+  for (std::size_t f = 0; f < values.size(); ++f) {
+    values[f] = ElementOf(set.row(row), set.element(), f);
+  }
+}
+
 LiveShard::LiveShard(const LiveForm& form, const LiveSettings& settings, const Indices& base_shard,
                      const Indices& base_validation)
     : form_(form),
@@ -57,9 +63,8 @@ LiveShard::LiveShard(const LiveForm& form, const LiveSettings& settings, const I
 void LiveShard::AddBase(const Indices& rows, Side& base) {
   const Dataset& set = form_.like;
   for (const std::uint32_t row : rows) {
-    for (std::size_t f = 0; f < features_; ++f) {
-      base.rows.push_back(ElementOf(set.row(row), set.element(), f));
-    }
+    base.rows.resize(base.rows.size() + features_);
+    ReadRaw(set, row, std::span(base.rows).last(features_));
     if (outputs_ > 0) {
       base.targets.insert(base.targets.end(), set.target(row), set.target(row) + outputs_);
       continue;

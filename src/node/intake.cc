@@ -20,6 +20,9 @@ constexpr std::uint8_t kKept = 2;     // are what is left of earlier ones
 constexpr std::uint8_t kSeen = 3;     // how many earlier ones there were
 constexpr std::uint64_t kShortestWorthwhile = std::uint64_t{1} << 20;
 
+static_assert(data::kMaxLiveSample.value + Intake::kBatchBytes + 3 * 65536 <=
+              store::Journal::kMaxRecord);
+
 void PutText(std::vector<std::byte>& to, const std::string& text) {
   std::byte length[2];
   StoreLittle(length, static_cast<std::uint16_t>(text.size()));
@@ -234,6 +237,23 @@ Result<std::uint32_t> Intake::ClassOf(const std::string& name) const {
                   "node");
 }
 
+Status Intake::Take(const data::LiveSample& sample, LiveBatch& batch, Pushed& pushed) {
+  batch.Add(sample);
+  if (batch.values.size() * sizeof(float) < kBatchBytes) return {};
+  if (Status kept = Commit(batch, {}, {}); !kept) return kept;
+  pushed.accepted += batch.size();
+  batch.Clear();
+  return {};
+}
+
+Result<Pushed> Intake::Finish(const LiveBatch& batch, Pushed pushed) {
+  if (pushed.rejected > 0) CountRejected(pushed.rejected, pushed.reason);
+  if (batch.size() == 0) return pushed;
+  if (Status kept = Commit(batch, {}, {}); !kept) return tl::unexpected(kept.error());
+  pushed.accepted += batch.size();
+  return pushed;
+}
+
 Result<Pushed> Intake::Push(std::span<const float> values, const std::vector<std::string>& classes,
                             std::span<const float> targets) {
   const std::size_t features = form().like.features();
@@ -262,16 +282,12 @@ Result<Pushed> Intake::Push(std::span<const float> values, const std::vector<std
     }
     if (good) good = Check(sample);
     if (good) {
-      batch.Add(sample);
-      continue;
+      if (Status kept = Take(sample, batch, pushed); !kept) return tl::unexpected(kept.error());
+    } else if (pushed.rejected++ == 0) {
+      pushed.reason = good.error().Format();
     }
-    if (pushed.rejected++ == 0) pushed.reason = good.error().Format();
   }
-  if (pushed.rejected > 0) CountRejected(pushed.rejected, pushed.reason);
-  if (batch.size() == 0) return pushed;
-  if (Status kept = Commit(batch, {}, {}); !kept) return tl::unexpected(kept.error());
-  pushed.accepted = batch.size();
-  return pushed;
+  return Finish(batch, std::move(pushed));
 }
 
 Result<Pushed> Intake::PushTable(std::string_view text) {
@@ -292,16 +308,12 @@ Result<Pushed> Intake::PushTable(std::string_view text) {
     const auto sample = rows->Parse(line);
     const Status good = sample ? Check(*sample) : tl::unexpected(sample.error());
     if (good) {
-      batch.Add(*sample);
+      if (Status kept = Take(*sample, batch, pushed); !kept) return tl::unexpected(kept.error());
     } else if (pushed.rejected++ == 0) {
       pushed.reason = "line " + std::to_string(number) + ": " + good.error().Format();
     }
   }
-  if (pushed.rejected > 0) CountRejected(pushed.rejected, pushed.reason);
-  if (batch.size() == 0) return pushed;
-  if (Status kept = Commit(batch, {}, {}); !kept) return tl::unexpected(kept.error());
-  pushed.accepted = batch.size();
-  return pushed;
+  return Finish(batch, std::move(pushed));
 }
 
 std::string Intake::Mark(const std::string& source) const {

@@ -48,7 +48,8 @@ class Intake {
   // Takes samples that another program pushed. Shapes: values [samples][features]; classes
   // [samples], names or numbers, or targets [samples][outputs].
   // Returns: how many are on the disk now; a sample that is wrong is rejected, the others taken.
-  // Errors: kData when the lists don't fit one another; kIo when the disk fails: none is taken.
+  // Errors: kData when the lists don't fit one another; kIo when the disk fails: none is taken, or
+  // of more than kBatchBytes the first ones.
   Result<Pushed> Push(std::span<const float> values, const std::vector<std::string>& classes,
                       std::span<const float> targets);
   // The same for lines of a table. The first one may be a header.
@@ -56,6 +57,9 @@ class Intake {
 
   const data::LiveForm& form() const { return shard_.form(); }
   Status Check(const data::LiveSample& sample) const { return shard_.Check(sample); }
+
+  // Errors: kData, with what to do, for a class that was not declared.
+  Result<std::uint32_t> ClassOf(const std::string& name) const;
 
   // Puts samples into journal and shard, together with how far a source was read: the next life
   // finds the mark again exactly if it finds the samples. source: "spool" or "csv".
@@ -73,10 +77,12 @@ class Intake {
   Intake(const setup::Assembly& assembly, const data::LiveSettings& settings);
   Status Replay(ByteView record);
   Status CommitLocked(const LiveBatch& batch, const std::string& source, const std::string& mark);
+  // Puts a good sample into the batch, and that on the disk once it is large enough.
+  Status Take(const data::LiveSample& sample, LiveBatch& batch, Pushed& pushed);
+  Result<Pushed> Finish(const LiveBatch& batch, Pushed pushed);
   Status Shorten();
   std::vector<std::byte> Encode(const LiveBatch& batch, std::uint8_t kind,
                                 const std::string& source, const std::string& mark) const;
-  Result<std::uint32_t> ClassOf(const std::string& name) const;
   std::size_t SampleBytes() const;
 
   const Clock clock_;

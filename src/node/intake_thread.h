@@ -9,6 +9,7 @@
 #include "node/gate.h"
 #include "node/intake.h"
 #include "node/live_files.h"
+#include "node/spool.h"
 
 namespace covey::node {
 

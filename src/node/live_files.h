@@ -1,4 +1,4 @@
-// Samples that come as files: a folder that tables are renamed into, and a table that grows.
+// Samples that come in a table that grows.
 #pragma once
 
 #include <cstdint>
@@ -10,31 +10,6 @@
 #include "node/intake.h"
 
 namespace covey::node {
-
-// Takes whole tables. Names that begin with a dot or end in .tmp or .part are passed over: a table
-// is written under such a name and then renamed. A table with a single wrong row is not taken at
-// all: it goes to <folder>/bad, with <name>.reason beside it; a good one goes to <folder>/done, or
-// is removed. A node that is killed in between goes on where it was: every row is taken once.
-class Spool {
- public:
-  Spool(Intake& intake, std::string folder, bool remove);
-
-  // Makes the folders. Errors: kCantCreate, kNoPermission.
-  Status Prepare();
-  // Takes what is there, in the order of names.
-  // Errors: kIo of the journal: to be tried again later.
-  Status Scan();
-
- private:
-  Status TakeFile(const std::string& name);
-  Result<std::string> CheckRows(const std::string& text) const;
-  Status AddRows(const std::string& text, const std::string& identity, std::size_t done);
-  void Quarantine(const std::string& name, const std::string& reason);
-
-  Intake& intake_;
-  const std::string folder_;
-  const bool remove_;
-};
 
 // Follows a table at its end. Only lines that end are taken. When another file has its name
 // (rotation) the old one is read to its end first; when it got shorter (truncation) it is read

@@ -32,6 +32,7 @@ data::LiveForm LiveFormOf(const config::NodeConfig& config, const data::Dataset&
   form.seed = config.node.seed;
   form.node = config.node.index;
   form.csv = config.data.train.csv_settings;
+  form.image_fit = config.data.train.image_fit;
   return form;
 }
 

@@ -37,6 +37,9 @@ struct LiveSettings {
   bool operator==(const LiveSettings&) const = default;
 };
 
+// Largest sample, its values as float32: so that some fit into a record of the journal.
+inline constexpr ByteCount kMaxLiveSample{std::uint64_t{14} << 20};
+
 // One sample. Shapes: values [features], raw numbers; targets [outputs], empty with labels.
 struct LiveSample {
   std::span<const float> values;
@@ -53,7 +56,12 @@ struct LiveForm {
   std::uint64_t seed = 0;
   std::uint32_t node = 0;
   CsvSettings csv = {};
+  ImageFit image_fit = ImageFit::kRefuse;
 };
+
+// values <- the elements of a row as they are in the file. Requires: values.size() ==
+// set.features().
+void ReadRaw(const Dataset& set, std::size_t row, std::span<float> values);
 
 class LiveShard {
  public:

@@ -4,11 +4,13 @@ import json
 import os
 import random
 import signal
+import struct
 import subprocess
 import time
 import unittest
 import urllib.error
 import urllib.request
+import zipfile
 
 from fixture import BIN, LONG, FleetTest
 
@@ -150,6 +152,34 @@ class Live(FleetTest):
                          ["pine", "birch"])
         self.assertEqual(ask("/v1/predict", {"samples": [[12]]})[0], 422)
         self.assertEqual(ask("/healthz"), (200, {"status": "ok", "state": "training"}))
+
+    def test_arrays_in_a_spool(self):
+        spool = self.path("spool")
+        daemon = self.start(self.node(f"spool: {spool}")).ready()
+
+        def npy(kind, shape, values):
+            header = f"{{'descr': '{kind[0]}', 'fortran_order': False, 'shape': {shape}, }}"
+            header = header.ljust(117) + "\n"
+            return (b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() +
+                    struct.pack("<" + str(len(values)) + kind[1], *values))
+
+        def put(name, **arrays):
+            with zipfile.ZipFile(self.path("new"), "w", zipfile.ZIP_DEFLATED) as file:
+                for key, array in arrays.items():
+                    file.writestr(key + ".npy", array)
+            os.rename(self.path("new"), os.path.join(spool, name))
+
+        x = npy(("<f8", "d"), (3, 2), [3, 1, 7, 4, 12, 2.5])
+        put("a.npz", x=x, y=npy(("<i8", "q"), (3,), [0, 1, 2]))
+        put("new-class.npz", x=x, y=npy(("<i8", "q"), (3,), [0, 1, 3]))
+        put("no-classes.npz", x=x)
+        status = self.wait_status(daemon, lambda s: s["live"]["accepted"] == 3 and
+                                  s["live"]["quarantined"] == 2)
+        self.assertEqual([one["samples"] for one in status["live"]["classes"]], [1, 1, 1])
+        self.assertEqual(os.listdir(os.path.join(spool, "done")), ["a.npz"])
+        for name, says in (("new-class", "sample 2: sample: class 3"), ("no-classes", "y")):
+            with open(os.path.join(spool, "bad", name + ".npz.reason"), encoding="utf-8") as file:
+                self.assertIn(says, file.read())
 
     def test_a_spool(self):
         spool = self.path("spool")

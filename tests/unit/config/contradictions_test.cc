@@ -63,6 +63,12 @@ TEST(LiveData, GoWithoutFilesAndNotWithAllKeys) {
   EXPECT_THAT(Errors(model + "data: {live: {}, train: {images: i}}\n"), HasSubstr("labels"));
   EXPECT_THAT(Errors(model + "data: {normalize: none}\n"), HasSubstr("data.train"));
   EXPECT_THAT(Errors(model + "data: {live: {}, batch: all}\n"), HasSubstr("no whole"));
+  const auto of_size = [](const std::string& extent) {
+    return "model: {input: [" + extent +
+           "], layers: [{dense: {units: 2}}]}\nsecurity: {mode: none}\ndata: {live: {}}\n";
+  };
+  EXPECT_EQ(Errors(of_size("6, 611669")), "loaded") << "and two outputs: 14 MiB";
+  EXPECT_THAT(Errors(of_size("6, 611670")), HasSubstr("wanted at most 14MiB"));
   EXPECT_THAT(Errors(model + "data: {live: {}, validation: {last: 5}}\n"), HasSubstr("no last"));
   EXPECT_THAT(Errors(model + "data: {live: {}, normalize: standard}\n"), HasSubstr("fitted"));
   EXPECT_THAT(Errors(model + "data: {live: {}, hold_out: {last: 5}}\n"), HasSubstr("taken out"));

@@ -181,6 +181,12 @@ TEST_F(OpenCsvTest, EverySettingIsPartOfTheCachesName) {
 TEST_F(OpenCsvTest, MistakesNameTheirPlace) {
   Write("1,2,a\n1,2\n");
   EXPECT_EQ(Bad(), "a.csv:2: 2 cells, wanted 3 as in the first line");
+  for (const char* const infinite : {"1e999", "-1e999", "inf", "-Infinity"}) {
+    Write(std::string("x,label\n1,a\n") + infinite + ",a\n");
+    EXPECT_EQ(Bad(), std::string("a.csv:3: column 'x': '") + infinite + "' is infinite");
+  }
+  Write("x,y,label\n1e-999,a,b\n2,inf,b\n");
+  EXPECT_EQ(Good().size(), 2u) << "a text among texts is a name, and what is nearly nothing is 0";
   Write("x,label\n1e39,a\n");
   EXPECT_EQ(Bad(), "a.csv:2: column 'x': '1e39' is too large");
   Write("x,y,label\n1,2,a\n");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "node/live_files.h"
+#include "node/spool.h"
 #include "support/idx_files.h"
 
 namespace covey::node {
@@ -109,6 +110,21 @@ TEST_F(IntakeTest, TheJournalIsBoundedAndAReservoirStaysFair) {
   EXPECT_LE(again->report().classes[0], 1u);
 }
 
+TEST_F(IntakeTest, AShortTableOfManyNamesDoesNotOverfillARecord) {
+  std::string colours = "colour=0";
+  for (int i = 1; i < 256; ++i) colours += '|' + std::to_string(i);
+  config_.model.input = {256};
+  config_.data.train.csv_settings.categories = {colours};
+  std::string table = "colour,label\n";
+  for (int i = 0; i < 20'000; ++i) table += std::to_string(i % 256) + ",a\n";
+  {
+    const auto intake = Open();
+    EXPECT_EQ(Push(*intake, table).accepted, 20'000u) << "20 MB as numbers";
+    EXPECT_EQ(intake->report().accepted, 20'000u);
+  }
+  EXPECT_EQ(Kept(*Open()), 20'000u);
+}
+
 TEST_F(IntakeTest, AnotherModelDoesNotReadTheJournal) {
   Push(*Open(), "x,y,label\n1,2,a\n");
   config_.model.input = {1};
@@ -136,6 +152,42 @@ TEST_F(IntakeTest, ATableOfTheSpoolIsTakenOnceThoughTheNodeDiesInBetween) {
   ASSERT_TRUE(spool.Scan().has_value());
   EXPECT_EQ(Kept(*again), 2u);
   EXPECT_TRUE(fs::exists(folder_ / "spool/done/a.csv"));
+}
+
+TEST_F(IntakeTest, ImagesOfTheSpoolLieInTheFolderOfTheirClass) {
+  config_.model.input = {1, 2};
+  config_.data.train.image_fit = data::ImageFit::kResize;
+  config_.data.live->spool = folder_ / "spool";
+  for (const char* const name : {"b", "dog"})
+    fs::create_directories(folder_ / (std::string("spool/") + name));
+  Write("spool/b/1.pgm", "P5 2 1 255\n\x07\x09");
+  Write("spool/b/2.pgm", std::string("P5 4 1 255\n\x02\x04\x06\x08"));
+  Write("spool/b/3.png", "none");
+  Write("spool/b/4.pgm.part", "P5 2 1 255\n\x07\x09");
+  Write("spool/dog/1.pgm", "P5 2 1 255\n\x07\x09");
+  Write("spool/1.pgm", "P5 2 1 255\n\x07\x09");
+  for (const int life : {1, 2}) {
+    const auto intake = Open();
+    Spool spool(*intake, folder_ / "spool", false);
+    ASSERT_TRUE(spool.Prepare().has_value());
+    ASSERT_TRUE(spool.Scan().has_value());
+    const auto kept = intake->TakeIfChanged();
+    ASSERT_TRUE(kept.has_value());
+    ASSERT_EQ(kept->set.size(), 2u) << life;
+    std::vector<float> values(2);
+    data::ReadRaw(kept->set, 0, values);
+    EXPECT_EQ(values, (std::vector<float>{7, 9}));
+    data::ReadRaw(kept->set, 1, values);
+    EXPECT_EQ(values, (std::vector<float>{3, 7})) << "resized";
+    EXPECT_EQ(kept->set.label(1), 1u);
+    EXPECT_EQ(intake->report().quarantined, life == 1 ? 3u : 0u);
+    if (life == 1) fs::rename(folder_ / "spool/done/b/2.pgm", folder_ / "spool/b/2.pgm");
+  }
+  EXPECT_TRUE(fs::exists(folder_ / "spool/done/b/2.pgm"));
+  EXPECT_TRUE(fs::exists(folder_ / "spool/b/4.pgm.part"));
+  for (const char* const name : {"b/3.png", "dog/1.pgm", "1.pgm"}) {
+    EXPECT_TRUE(fs::exists(folder_ / (std::string("spool/bad/") + name + ".reason"))) << name;
+  }
 }
 
 TEST_F(IntakeTest, AFifoInTheSpoolIsNoTable) {
