@@ -20,6 +20,7 @@
 #include "covey/harness/run_folder.h"
 #include "covey/harness/runner.h"
 #include "harness/console.h"
+#include "harness/models.h"
 
 namespace covey::harness {
 namespace {
@@ -108,7 +109,9 @@ void Complete(const Command& command, const config::Experiment& experiment,
 Status Store(const RunFolder& folder, const config::Experiment& experiment, const Outcome& outcome,
              const std::optional<Model>& best, const std::vector<Verdict>& verdicts) {
   if (Status written = folder.WriteResults(outcome, verdicts); !written) return written;
-  return best ? folder.WriteModel(*best, experiment) : Status{};
+  if (!best) return {};
+  const auto model = Usable(*best, experiment);
+  return model ? folder.WriteModel(*model) : tl::unexpected(model.error());
 }
 
 Result<ProcessOptions> Processes(const config::Experiment& experiment, const RunFolder& folder) {

@@ -9,8 +9,6 @@
 #include "covey/config/load.h"
 #include "covey/harness/records.h"
 #include "covey/harness/report.h"
-#include "covey/nn/model.h"
-#include "covey/store/safetensors.h"
 #include "harness/console.h"
 #include "harness/text.h"
 
@@ -97,24 +95,14 @@ Status RunFolder::WriteResults(const Outcome& outcome, const std::vector<Verdict
   return status;
 }
 
-Status RunFolder::WriteModel(const Model& model, const config::Experiment& experiment) const {
+Status RunFolder::WriteModel(const store::Model& model) const {
   std::error_code error;
   fs::create_directories(path + "/model", error);
   if (error) return CantCreate(path + "/model", error);
-  store::Metadata metadata = {{"model", nn::Summary(experiment.node.model)},
-                              {"experiment", experiment.name},
-                              {"seed", std::to_string(experiment.seed)},
-                              {"node", std::to_string(model.node)}};
-  const auto put = [&metadata](const std::string& set, const std::optional<Score>& score) {
-    if (!score) return;
-    metadata[set + "_loss"] = Fixed(score->loss, 6);
-    if (score->accuracy) metadata[set + "_accuracy"] = Fixed(*score->accuracy, 6);
-    if (score->r2) metadata[set + "_r2"] = Fixed(*score->r2, 6);
-  };
-  put("validation", model.score.validation);
-  put("test", model.score.test);
-  return store::WriteSafetensors(path + "/model/model.safetensors",
-                                 nn::LayoutOf(experiment.node.model), model.x.view(), metadata);
+  for (const char* const name : {"/model/model.safetensors", "/model/model.onnx"}) {
+    if (Status written = store::WriteModel(path + name, model); !written) return written;
+  }
+  return {};
 }
 
 }  // namespace covey::harness

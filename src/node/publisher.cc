@@ -26,19 +26,11 @@ store::ModelFacts FactsOf(const learner::Score& score, const std::string& fleet,
 
 }  // namespace
 
-void DescribeInput(const data::Dataset& set, const nn::ModelSpec& spec, data::ImageFit fit,
-                   store::Model& model) {
-  if (nn::Symbols(spec) == 0) model.input = set.normalization();
-  if (set.label_names().size() == nn::Outputs(spec)) model.labels = set.label_names();
-  model.features = set.feature_names();
-  model.image_fit = fit;
-}
-
 Publisher::Publisher(const Clock& clock, Settings settings, const nn::ModelSpec& spec,
                      const data::Dataset& set)
     : clock_(clock), settings_(std::move(settings)) {
   facts_.spec = spec;
-  DescribeInput(set, spec, settings_.image_fit, facts_);
+  store::DescribeInput(set, settings_.image_fit, facts_);
   form_ = store::InputFormOf(facts_);
 }
 

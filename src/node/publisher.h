@@ -24,10 +24,6 @@
 
 namespace covey::node {
 
-// The one place that says what of a data set a model needs to be used without it.
-void DescribeInput(const data::Dataset& set, const nn::ModelSpec& spec, data::ImageFit fit,
-                   store::Model& model);
-
 // Limits: one model that waits to be written; a better one takes its place.
 class Publisher {
  public:

@@ -126,6 +126,13 @@ Result<tensor::FlatVector> ReadParameters(const std::string& path, const nn::Mod
   return std::move(model->x);
 }
 
+void DescribeInput(const data::Dataset& set, data::ImageFit fit, Model& model) {
+  if (nn::Symbols(model.spec) == 0) model.input = set.normalization();
+  if (set.label_names().size() == nn::Outputs(model.spec)) model.labels = set.label_names();
+  model.features = set.feature_names();
+  model.image_fit = fit;
+}
+
 data::InputForm InputFormOf(const Model& model) {
   return {model.spec.input, model.features, model.image_fit};
 }

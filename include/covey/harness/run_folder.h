@@ -9,6 +9,7 @@
 #include "covey/harness/expect.h"
 #include "covey/harness/outcome.h"
 #include "covey/harness/runner.h"
+#include "covey/store/model.h"
 
 namespace covey::harness {
 
@@ -25,7 +26,8 @@ struct RunFolder {
   Status WriteConfig(const config::Experiment& experiment) const;
   // summary.json, results.csv, report.html, and model/ when there is one.
   Status WriteResults(const Outcome& outcome, const std::vector<Verdict>& verdicts) const;
-  Status WriteModel(const Model& model, const config::Experiment& experiment) const;
+  // model/model.onnx and model/model.safetensors.
+  Status WriteModel(const store::Model& model) const;
 
   std::string Report() const { return path + "/report.html"; }
   std::string Metrics() const { return path + "/metrics.jsonl"; }

@@ -61,6 +61,10 @@ struct Model {
   ModelFacts facts;
 };
 
+// Fills in what the samples that it was trained on tell: normalisation, names of classes and
+// columns. fit: of images that it will be asked about. Requires: spec.
+void DescribeInput(const data::Dataset& set, data::ImageFit fit, Model& model);
+
 // What may be asked of it.
 data::InputForm InputFormOf(const Model& model);
 

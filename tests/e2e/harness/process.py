@@ -3,8 +3,9 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 
-from tiny import check, daemons_below, folder, make, run, signal, start, wait_for
+from tiny import BIN, SIDE, check, daemons_below, folder, make, run, signal, start, wait_for
 
 FIGURES = {"experiment", "seed", "nodes", "mode", "wall_seconds", "monolithic", "consensus",
            "isolated", "traffic", "samples_per_second", "pss_bytes_per_node"}
@@ -16,8 +17,14 @@ def expectations_hold(here):
     check(code == 0, code, out, err)
     results = pathlib.Path(here) / "runs" / "latest"
     for name in ("summary.json", "results.csv", "metrics.jsonl", "report.html",
-                 "config.resolved.yaml", "model/model.safetensors"):
+                 "config.resolved.yaml", "model/model.safetensors", "model/model.onnx"):
         check((results / name).stat().st_size > 0, name)
+    for name in ("model/model.safetensors", "model/model.onnx"):
+        sample = [200 if pixel // SIDE == 2 else 70 for pixel in range(SIDE * SIDE)]
+        said = subprocess.run([BIN / "covey", "predict", "--model", results / name, "--top", "1",
+                               "--row=" + ",".join(map(str, sample))], text=True,
+                              capture_output=True, check=False)
+        check(said.stdout.split()[:1] == ["2"], name, said.stdout, said.stderr)
     summary = json.loads((results / "summary.json").read_text())
     check(FIGURES <= summary.keys(), summary)
     check(summary["mode"] == "process" and summary["nodes"] == 3, summary)

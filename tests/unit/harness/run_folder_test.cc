@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "covey/harness/final_table.h"
-#include "covey/store/safetensors.h"
+#include "covey/store/model.h"
 #include "unit/harness/made_up.h"
 
 namespace covey::harness {
@@ -63,23 +63,22 @@ TEST_F(RunFolderTest, HoldsTheResults) {
   }
 }
 
-TEST_F(RunFolderTest, AModelIsWrittenWithItsNamesAndFigures) {
-  config::Experiment experiment;
-  experiment.name = "tiny";
-  experiment.node.model.input = {2};
-  experiment.node.model.layers = {nn::Dense{.units = 3}};
-  Model model{tensor::FlatVector(9), 4, Selected{1, Score{0.5, 0.75}, std::nullopt}};
+TEST_F(RunFolderTest, AModelIsWrittenInBothFormats) {
+  store::Model model;
+  model.spec.input = {2};
+  model.spec.layers = {nn::Dense{.units = 3}};
+  model.x = tensor::FlatVector(9);
   model.x[0] = 1.5f;
+  model.features = {"height", "width"};
   const auto folder = RunFolder::Make("out", "x");
   ASSERT_TRUE(folder);
-  ASSERT_TRUE(folder->WriteModel(model, experiment));
-  const auto read = store::ReadSafetensors("out/model/model.safetensors");
-  ASSERT_TRUE(read) << read.error().Format();
-  EXPECT_EQ(read->layout.size(), 9u);
-  EXPECT_NE(read->layout.Find("dense1.weight"), nullptr);
-  EXPECT_EQ(read->values[0], 1.5f);
-  EXPECT_EQ(read->metadata.at("node"), "4");
-  EXPECT_EQ(read->metadata.at("validation_accuracy"), "0.750000");
+  ASSERT_TRUE(folder->WriteModel(model));
+  for (const char* const name : {"out/model/model.safetensors", "out/model/model.onnx"}) {
+    const auto read = store::ReadModel(name);
+    ASSERT_TRUE(read) << read.error().Format();
+    EXPECT_EQ(read->x[0], 1.5f) << name;
+    EXPECT_EQ(read->features, model.features) << name;
+  }
 }
 
 TEST(FinalTable, HasAllGroupsSideBySideAndTheVerdicts) {
