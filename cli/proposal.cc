@@ -34,6 +34,7 @@ std::string SettingsText(const data::CsvSettings& settings) {
   if (!settings.label.empty()) add("label", Yaml(settings.label));
   if (!settings.targets.empty()) add("targets", YamlList(settings.targets, Yaml));
   if (!settings.key.empty()) add("key", Yaml(settings.key));
+  if (!settings.features.empty()) add("features", YamlList(settings.features, Yaml));
   if (!settings.ignore.empty()) add("ignore", YamlList(settings.ignore, Yaml));
   if (!settings.categories.empty()) add("categories", YamlList(settings.categories, Yaml));
   if (!settings.separator.empty()) add("separator", Yaml(settings.separator));

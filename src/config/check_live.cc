@@ -45,6 +45,13 @@ void AddLiveProblems(const NodeConfig& c, std::vector<Problem>& problems) {
   if (c.train.until.kind == Until::Kind::kEpochs) {
     wrong("train.until", "a shard that grows has no passes", "use {batches: ...} or forever");
   }
+  const std::size_t named = data::FeatureNamesOf(c.data.train.csv_settings).size();
+  if (!c.data.has_train() && valid && named > 0 && named != nn::Features(c.model)) {
+    Contradict(problems, "data.csv.features", "model.input",
+               "makes " + std::to_string(named) + " features, and the model reads " +
+                   std::to_string(nn::Features(c.model)),
+               "a column of names makes one for each that data.csv.categories lists");
+  }
   if (!c.data.has_train() && data::IsFitted(c.data.train.normalize)) {
     Contradict(problems, "data.normalize", "data.train",
                "is fitted on data.train, and there is none", "use given, and data.normalization");

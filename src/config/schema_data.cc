@@ -58,6 +58,10 @@ void VisitCsv(Visitor& v, data::CsvSettings& s) {
   v.List({"targets", "Several columns of numbers to predict"}, Texts(s.targets, kLongestLabel));
   v.Scalar({"key", "Column to divide by (partition: key), such as the device; no feature"},
            Text(s.key, kLongestLabel));
+  v.List({"features",
+          "Columns that are features, in this order. Empty: all others. Nodes with live data only "
+          "need them beside peers whose tables have names"},
+         Texts(s.features, kLongestLabel));
   v.List({"ignore", "Columns that are no features"}, Texts(s.ignore, kLongestLabel));
   v.List({"categories",
           "Columns of names, though they look like numbers; with all their names: "

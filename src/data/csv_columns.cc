@@ -238,6 +238,45 @@ Result<std::size_t> FindColumn(const CsvFile& csv, const std::string& name,
               "columns are " + all + (columns > 12 ? ", ..." : "") + "; a number counts from 1");
 }
 
+namespace {
+
+// Fills roles.features. Columns that are not listed, when some are, are no features.
+Status OrderFeatures(const CsvFile& csv, const CsvSettings& settings, CsvRoles& roles) {
+  std::vector<bool> listed(csv.names.size(), settings.features.empty());
+  for (const std::string& name : settings.features) {
+    const Result<std::size_t> found = FindColumn(csv, name, "data.csv.features");
+    if (!found) return tl::unexpected<Error>(found.error());
+    if (roles.of[*found] != Role::kFeature || listed[*found]) {
+      return Fail(ErrorCode::kConfig, "data.csv.features",
+                  "column '" + name + "' stands there twice, or is something else",
+                  "a column is a feature, the answer, the key or ignored");
+    }
+    listed[*found] = true;
+    roles.features.push_back(*found);
+  }
+  for (std::size_t i = 0; i < csv.names.size(); ++i) {
+    if (roles.of[i] != Role::kFeature) continue;
+    if (!listed[i]) roles.of[i] = Role::kNone;
+    if (settings.features.empty()) roles.features.push_back(i);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> FeatureNamesOf(const CsvSettings& settings) {
+  std::vector<std::string> all;
+  for (const std::string& name : settings.features) {
+    std::vector<std::string> values;
+    for (const std::string& text : settings.categories) {
+      if (text.starts_with(name + '=')) values = SplitNames(text.substr(name.size() + 1));
+    }
+    if (values.empty()) all.push_back(name);
+    for (const std::string& value : values) all.push_back(name + '=' + value);
+  }
+  return all;
+}
+
 Result<CsvRoles> RolesOf(const CsvFile& csv, const CsvSettings& settings, bool wants_label) {
   CsvRoles roles;
   roles.of.assign(csv.names.size(), Role::kFeature);
@@ -271,6 +310,7 @@ Result<CsvRoles> RolesOf(const CsvFile& csv, const CsvSettings& settings, bool w
     if (!wants_label) roles.targets.push_back(answer);
     roles.of[answer] = wants_label ? Role::kLabel : Role::kTarget;
   }
+  if (Status ordered = OrderFeatures(csv, settings, roles); wrong && !ordered) wrong = ordered;
   if (!wrong) return tl::unexpected<Error>(wrong.error());
   return roles;
 }

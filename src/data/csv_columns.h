@@ -39,6 +39,7 @@ Result<std::size_t> FindColumn(const CsvFile& csv, const std::string& name, cons
 struct CsvRoles {
   enum class Use : std::uint8_t { kFeature, kLabel, kTarget, kKey, kNone };
   std::vector<Use> of;                          // by column
+  std::vector<std::size_t> features;            // columns, in the order of the settings or the file
   std::vector<bool> category;                   // by column: names by decree
   std::vector<std::vector<std::string>> names;  // by column: which, where they were listed
   std::vector<std::size_t> targets;             // columns, in the order of the settings

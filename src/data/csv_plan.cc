@@ -5,8 +5,7 @@ namespace covey::data {
 Result<CsvPlan> PlanAs(const std::vector<std::string>& features, const CsvFile& csv,
                        const CsvRoles& roles, const std::string& path) {
   CsvPlan plan;
-  for (std::size_t i = 0; i < csv.names.size(); ++i) {
-    if (roles.of[i] != CsvRoles::Use::kFeature) continue;
+  for (const std::size_t i : roles.features) {
     const std::string prefix = csv.names[i] + '=';
     std::vector<std::string> names;
     for (const std::string& feature : features) {
@@ -23,8 +22,7 @@ Result<CsvPlan> PlanFrom(const CsvSummary& summary, const CsvRoles& roles,
                          const std::string& path) {
   using Type = CsvColumn::Type;
   CsvPlan plan;
-  for (std::size_t i = 0; i < summary.columns.size(); ++i) {
-    if (roles.of[i] != CsvRoles::Use::kFeature) continue;
+  for (const std::size_t i : roles.features) {
     const CsvColumn& column = summary.columns[i];
     const bool listed = !roles.names[i].empty();
     if (!listed && (column.type == Type::kText || column.type == Type::kEmpty)) {

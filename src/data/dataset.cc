@@ -83,6 +83,7 @@ Dataset Dataset::FromMemory(Memory memory) {
   parts.normalize = owner->normalize;
   parts.scale = owner->scale;
   parts.label_names = owner->label_names;
+  parts.feature_names = owner->feature_names;
   return DatasetBuilder::Build(std::move(parts));
 }
 

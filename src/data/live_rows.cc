@@ -51,8 +51,7 @@ Status SplitLine(std::string_view line, char separator, std::vector<std::string>
 // The features of columns that no file has shown yet.
 CsvPlan PlanUnseen(const CsvFile& csv, const CsvRoles& roles) {
   CsvPlan plan;
-  for (std::size_t i = 0; i < csv.names.size(); ++i) {
-    if (roles.of[i] != CsvRoles::Use::kFeature) continue;
+  for (const std::size_t i : roles.features) {
     plan.Add(i, csv.names[i], !roles.names[i].empty(), roles.names[i]);
   }
   return plan;

@@ -223,7 +223,8 @@ std::string CsvText(const CsvSettings& s) {
   std::string text = s.label + '\0' + s.key + '\0' + s.separator + '\0' +
                      std::to_string(static_cast<int>(s.header)) +
                      std::to_string(static_cast<int>(s.missing));
-  for (const auto* list : {&s.targets, &s.ignore, &s.categories}) text += Canonical(*list) + '\0';
+  for (const auto* list : {&s.targets, &s.ignore, &s.categories, &s.features})
+    text += Canonical(*list) + '\0';
   return text;
 }
 
@@ -234,7 +235,7 @@ Result<Dataset> OpenCsv(const Source& source, const std::string& cache_folder) {
   if (!csv) return tl::unexpected<Error>(csv.error());
   const Result<CsvRoles> roles = RolesOf(*csv, source.csv_settings, source.wants_labels);
   if (!roles) return tl::unexpected<Error>(roles.error());
-  const std::string key = "csv 1" + StateOf(csv->file, source.csv) + '\0' +
+  const std::string key = "csv 2" + StateOf(csv->file, source.csv) + '\0' +
                           CsvText(source.csv_settings) + Canonical(source.label_names) + '\0' +
                           Canonical(source.feature_names) +
                           (source.wants_labels ? "labels" : "targets");

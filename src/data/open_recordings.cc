@@ -120,7 +120,9 @@ class Recordings {
 };
 
 // The columns that settings and rules leave for features.
-std::vector<std::string> FeaturesOf(const CsvFile& csv, const CsvRoles& roles) {
+std::vector<std::string> FeaturesOf(const CsvFile& csv, const CsvRoles& roles,
+                                    const std::vector<std::string>& listed) {
+  if (!listed.empty()) return listed;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < csv.names.size(); ++i) {
     if (roles.of[i] == CsvRoles::Use::kFeature) names.push_back(csv.names[i]);
@@ -146,7 +148,7 @@ Result<Layout> Recordings::LayoutOf(const CsvFile& csv, const std::string& path)
     }
     if (!ignored) roles->of[*roles->label] = CsvRoles::Use::kFeature;
   }
-  if (columns_.empty()) columns_ = FeaturesOf(csv, *roles);
+  if (columns_.empty()) columns_ = FeaturesOf(csv, *roles, source_.csv_settings.features);
   for (const std::string& name : columns_) {
     const auto found = std::find(csv.names.begin(), csv.names.end(), name);
     if (found == csv.names.end()) {
@@ -287,9 +289,9 @@ std::string SettingsOf(const Source& source) {
   std::string text = csv.label + '\0' + csv.key + '\0' + csv.separator + '\0' +
                      std::to_string(static_cast<int>(csv.header)) +
                      std::to_string(static_cast<int>(csv.missing)) + Canonical(csv.ignore) + '\0' +
-                     windows.key + '\0' + windows.label + '\0' + std::to_string(windows.step) +
-                     '\0' + std::to_string(windows.agree) + '\0' + Canonical(source.label_names) +
-                     '\0' + Canonical(source.feature_names);
+                     Canonical(csv.features) + '\0' + windows.key + '\0' + windows.label + '\0' +
+                     std::to_string(windows.step) + '\0' + std::to_string(windows.agree) + '\0' +
+                     Canonical(source.label_names) + '\0' + Canonical(source.feature_names);
   for (const std::size_t extent : source.shape) text += ' ' + std::to_string(extent);
   return text;
 }

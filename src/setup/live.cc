@@ -15,7 +15,8 @@ data::Dataset NoSamplesYet(const config::NodeConfig& config) {
                                .normalize = source.normalize,
                                .scale = source.scale,
                                .element = tensor::Element::kFloat32,
-                               .outputs = labels ? 0 : outputs};
+                               .outputs = labels ? 0 : outputs,
+                               .feature_names = data::FeatureNamesOf(source.csv_settings)};
   memory.targets.reserve(1);  // an address: it tells targets from labels
   if (nn::Symbols(config.model) > 0) memory.normalize = data::Normalize::kNone;
   return data::Dataset::FromMemory(std::move(memory));

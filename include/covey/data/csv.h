@@ -30,6 +30,7 @@ struct CsvSettings {
   std::string label = {};                    // class of a sample; empty: by the rule above
   std::vector<std::string> targets = {};     // numbers to be predicted instead of a class
   std::string key = {};                      // no feature: what a partition by key divides by
+  std::vector<std::string> features = {};    // in their order; empty: all other columns
   std::vector<std::string> ignore = {};      // neither feature nor answer
   std::vector<std::string> categories = {};  // hold names, also where they look like numbers
   Header header = Header::kAuto;
@@ -58,6 +59,10 @@ struct CsvColumn {
   std::vector<std::string> values;
   std::vector<std::uint64_t> counts;
 };
+
+// Returns: names of the features that the settings alone tell, "height", "colour=red"; none when
+// they don't list the features.
+std::vector<std::string> FeatureNamesOf(const CsvSettings& settings);
 
 std::string_view Name(CsvColumn::Type type);  // "number", "category", "text", "empty"
 

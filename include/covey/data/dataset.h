@@ -49,6 +49,7 @@ class Dataset {
     std::vector<float> targets = {};
     std::size_t outputs = 0;  // targets a sample; 0: labels
     LabelNames label_names = {};
+    std::vector<std::string> feature_names = {};
   };
 
   Dataset() = default;  // no samples

@@ -63,6 +63,9 @@ TEST(LiveData, GoWithoutFilesAndNotWithAllKeys) {
   EXPECT_THAT(Errors(model + "data: {live: {}, train: {images: i}}\n"), HasSubstr("labels"));
   EXPECT_THAT(Errors(model + "data: {normalize: none}\n"), HasSubstr("data.train"));
   EXPECT_THAT(Errors(model + "data: {live: {}, batch: all}\n"), HasSubstr("no whole"));
+  EXPECT_EQ(Errors(model + "data: {live: {}, csv: {features: [a, b, c, d]}}\n"), "loaded");
+  EXPECT_THAT(Errors(model + "data: {live: {}, csv: {features: [a, b]}}\n"),
+              HasSubstr("makes 2 features, and the model reads 4"));
   const auto of_size = [](const std::string& extent) {
     return "model: {input: [" + extent +
            "], layers: [{dense: {units: 2}}]}\nsecurity: {mode: none}\ndata: {live: {}}\n";

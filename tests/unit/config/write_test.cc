@@ -167,6 +167,7 @@ data::CsvSettings TableSettings() {
   return {.label = "kind",
           .targets = {"a", "b c"},
           .key = "device",
+          .features = {"f", "2"},
           .ignore = {"1"},
           .categories = {"x=a|b"},
           .header = data::CsvSettings::Header::kNo,

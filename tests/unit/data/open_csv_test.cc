@@ -9,6 +9,7 @@
 
 #include "covey/data/csv.h"
 #include "covey/data/dataset.h"
+#include "covey/data/live.h"
 #include "support/idx_files.h"
 
 namespace covey::data::open_csv_test {
@@ -176,6 +177,20 @@ TEST_F(OpenCsvTest, EverySettingIsPartOfTheCachesName) {
   source_.csv_settings.ignore = {};
   source_.csv_settings.label = "1";
   EXPECT_EQ(Good().size(), 2u);
+}
+
+TEST_F(OpenCsvTest, FeaturesMayBeListed) {
+  Write("x,soil,y,z,label\n1,dry,2,3,a\n4,wet,5,6,b\n");
+  source_.csv_settings = {.features = {"z", "soil", "x"}, .categories = {"soil=dry|wet"}};
+  const Dataset set = Good();
+  EXPECT_THAT(set.feature_names(), ElementsAre("z", "soil=dry", "soil=wet", "x"));
+  EXPECT_EQ(set.feature_names(), FeatureNamesOf(source_.csv_settings));
+  std::vector<float> values(4);
+  ReadRaw(set, 1, values);
+  EXPECT_THAT(values, ElementsAre(6, 0, 1, 4));
+  source_.csv_settings.features = {"z", "label"};
+  EXPECT_EQ(Bad(ErrorCode::kConfig),
+            "data.csv.features: column 'label' stands there twice, or is something else");
 }
 
 TEST_F(OpenCsvTest, MistakesNameTheirPlace) {

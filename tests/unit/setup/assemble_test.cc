@@ -168,6 +168,26 @@ TEST_F(AssembleTest, TablesAreTrainedOnAndTestedAlike) {
   EXPECT_EQ(other->links.session.labels, made->links.session.labels);
 }
 
+TEST_F(AssembleTest, ANodeWithLiveDataOnlyMayHaveTheNamesOfItsPeers) {
+  std::ofstream(folder_ / "train.csv") << "a,colour,label\n0,red,yes\n4,green,no\n";
+  config_.data.train = {};
+  config_.data.train.csv = folder_ / "train.csv";
+  config_.data.train.normalize = data::Normalize::kNone;
+  config_.data.labels = {"yes", "no", "maybe"};
+  config_.model.input = {3};
+  const Result<Assembly> table = Try();
+  ASSERT_TRUE(table.has_value()) << table.error().Format();
+  config_.data.train.csv.clear();
+  config_.data.live.emplace();
+  EXPECT_NE(Try()->links.session.normalization, table->links.session.normalization);
+  config_.data.train.csv_settings.features = {"a", "colour"};
+  config_.data.train.csv_settings.categories = {"colour=green|red"};
+  const Result<Assembly> live = Try();
+  ASSERT_TRUE(live.has_value()) << live.error().Format();
+  EXPECT_EQ(live->links.session.normalization, table->links.session.normalization);
+  EXPECT_EQ(live->links.session.labels, table->links.session.labels);
+}
+
 TEST_F(AssembleTest, WhatIsHeldOutIsTestedOnAndNothingElse) {
   std::ofstream(folder_ / "train.csv") << "dev,a,label\n1,0,0\n0,4,1\n1,2,2\n2,8,0\n2,6,1\n";
   config_.data.train = {};
