@@ -24,6 +24,7 @@ class ModelHandler final : public api::Handler {
   }
   api::NodeStatus GetStatus() override { return {}; }
   Result<void> Do(api::Command) override { return {}; }
+  api::InputForm GetInputForm() override { return {spec_.input, {}, false}; }
   Result<api::Predictions> Predict(const api::Question& question) override {
     std::vector<float> outputs(question.values.size() / predictor_.features() *
                                predictor_.outputs());
