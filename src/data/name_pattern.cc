@@ -8,25 +8,45 @@
 namespace covey::data {
 namespace {
 
-// Where parentheses stand in a text that fits, one after the other.
-bool Fits(std::string_view pattern, std::string_view text, std::size_t at,
-          std::vector<std::size_t>& marks) {
-  if (pattern.empty()) return at == text.size();
-  const std::string_view rest = pattern.substr(1);
-  if (pattern[0] == '(' || pattern[0] == ')') {
-    marks.push_back(at);
-    if (Fits(rest, text, at, marks)) return true;
-    marks.pop_back();
-    return false;
+// One search. Cost: at most length of the pattern times length of the text, squared.
+class Search {
+ public:
+  Search(std::string_view pattern, std::string_view text)
+      : pattern_(pattern), text_(text), failed_((pattern.size() + 1) * (text.size() + 1)) {}
+
+  // Whether what is left of the pattern fits what is left of the text.
+  bool Fits(std::size_t of, std::size_t at) {
+    const std::size_t here = of * (text_.size() + 1) + at;
+    if (failed_[here]) return false;
+    const bool fits = FitsHere(of, at);
+    failed_[here] = !fits;
+    return fits;
   }
-  if (pattern[0] != '*') {
-    return at < text.size() && text[at] == pattern[0] && Fits(rest, text, at + 1, marks);
+  // Where parentheses stand in the text, one after the other.
+  const std::vector<std::size_t>& marks() const { return marks_; }
+
+ private:
+  bool FitsHere(std::size_t of, std::size_t at) {
+    if (of == pattern_.size()) return at == text_.size();
+    const char c = pattern_[of];
+    if (c == '(' || c == ')') {
+      marks_.push_back(at);
+      if (Fits(of + 1, at)) return true;
+      marks_.pop_back();
+      return false;
+    }
+    if (c != '*') return at < text_.size() && text_[at] == c && Fits(of + 1, at + 1);
+    for (std::size_t end = at; true; ++end) {
+      if (Fits(of + 1, end)) return true;
+      if (end == text_.size() || text_[end] == '/') return false;
+    }
   }
-  for (std::size_t end = at; true; ++end) {
-    if (Fits(rest, text, end, marks)) return true;
-    if (end == text.size() || text[end] == '/') return false;
-  }
-}
+
+  std::string_view pattern_;
+  std::string_view text_;
+  std::vector<bool> failed_;
+  std::vector<std::size_t> marks_;
+};
 
 }  // namespace
 
@@ -59,8 +79,9 @@ std::optional<std::string> NamePattern::Take(const std::string& path) const {
   }
   std::string_view name = std::string_view(path).substr(start);
   if (name.starts_with('/') && !text_.starts_with('/')) name.remove_prefix(1);
-  std::vector<std::size_t> marks;
-  if (!Fits(text_, name, 0, marks)) return std::nullopt;
+  Search search(text_, name);
+  if (!search.Fits(0, 0)) return std::nullopt;
+  const std::vector<std::size_t>& marks = search.marks();
   std::string taken;
   for (std::size_t i = 0; i + 1 < marks.size(); i += 2) {
     taken += (i > 0 ? "_" : "") + std::string(name.substr(marks[i], marks[i + 1] - marks[i]));
