@@ -79,6 +79,7 @@ InfoJson ToJson(const store::Model& model) {
   json["input"] = {
       {"shape", model.spec.input}, {"mean", model.input.mean}, {"scale", model.input.scale}};
   json["outputs"] = nn::Outputs(model.spec);
+  json["features"] = model.features;
   json["labels"] = model.labels;
   json["version"] = facts.version;
   json["fleet"] = facts.fleet;
@@ -153,10 +154,13 @@ Status ModelInfo(const ModelFileOptions& options) {
   Line("model", nn::Summary(model->spec));
   Line("parameters", std::to_string(model->x.size()));
   Line("input", ExtentsText(model->spec.input));
+  if (!model->features.empty()) Line("columns", Labels(model->features));
   Line("labels", Labels(model->labels));
   Line("version", facts.version == 0 ? "" : std::to_string(facts.version));
   Line("fleet", facts.fleet);
-  Line("trained", std::to_string(facts.batches) + " batches, " + Digits(facts.epoch) + " epochs");
+  const std::string batches =
+      facts.batches > 0 ? std::to_string(facts.batches) + " batches, " : std::string();
+  Line("trained", batches + Digits(facts.epoch) + " epochs");
   if (facts.accuracy) {
     Line("accuracy", Digits(100 * *facts.accuracy) + " % of " + std::to_string(facts.held_out) +
                          " samples held out");

@@ -66,6 +66,9 @@ class Predict(FleetTest):
             file.write("name,fur,size\nTom,long,2\nRex,short,9\n")
         daemon = self.start(config).ready()  # knows the columns before it has trained
         model = os.path.join(folder, "state", "model", "model.onnx")
+        info = json.loads(self.covey("model", "info", model, "--json"))
+        self.assertEqual(info["features"], ["size", "fur=long", "fur=short"])
+        self.assertIn("columns     size, fur=long", self.covey("model", "info", model))
         for whom in (["--socket", daemon.api], ["--model", model]):
             for row, pet in (("size=2,fur=long", "cat"), ('{"fur": "short", "size": 9}', "dog")):
                 answer = json.loads(self.covey("predict", "--json", "--row", row, *whom))
