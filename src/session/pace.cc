@@ -20,12 +20,25 @@ double RateOf(std::uint64_t bytes, Duration time) {
 }  // namespace
 
 void Pace::Sent(Time now, std::size_t bytes) {
-  if (chunks_.empty()) taken_at_ = now;
-  chunks_.push_back(Chunk{bytes, taken_, taken_at_});
+  if (chunks_.empty()) {
+    taken_at_ = now;
+    from_idle_ = true;
+  }
+  chunks_.push_back(Chunk{bytes, taken_, taken_at_, from_idle_});
   under_way_ += bytes;
 }
 
-void Pace::Taken(Time now, std::uint32_t chunks) {
+// By what the peer has taken between two moments of its own clock.
+void Pace::Tell(std::uint32_t at) {
+  const Duration time = (at - told_at_) * kUnit;
+  if (told_at_ != 0 && time < report_every_) return;
+  // The clock of a moment may be off by a unit at both ends.
+  if (told_at_ != 0) rate_ = std::max(rate_, RateOf(taken_ - told_taken_, time + kUnit));
+  told_at_ = at;
+  told_taken_ = taken_;
+}
+
+void Pace::Taken(Time now, std::uint32_t chunks, std::uint32_t at) {
   COVEY_CHECK(chunks <= chunks_.size(), chunks, chunks_.size());
   if (chunks == 0) return;
   const Chunk newest = chunks_[chunks - 1];
@@ -35,15 +48,18 @@ void Pace::Taken(Time now, std::uint32_t chunks) {
     chunks_.pop_front();
   }
   taken_at_ = now;
+  from_idle_ = false;
   const Duration time = now - newest.taken_at;
   const std::uint64_t bytes = taken_ - newest.taken;
-  const Duration slack = report_every_ + trip_;
+  const Duration slack = report_every_ + newest_;
   if (time > slack) rate_ = std::min(rate_, RateOf(bytes, time - slack));
-  rate_ = std::max(rate_, RateOf(bytes, time));
+  if (at == 0 || newest.from_idle) rate_ = std::max(rate_, RateOf(bytes, time));
+  if (at != 0) Tell(at);
 }
 
 void Pace::RoundTrip(Duration trip) {
   trip = std::min(trip, kLongestTrip);
+  newest_ = trip;
   trip_ = trip_known_ ? std::min(trip_, trip) : trip;
   trip_known_ = true;
 }

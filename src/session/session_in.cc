@@ -69,6 +69,7 @@ void Session::OnDamaged(const Envelope& envelope) {
 // Returns: false when the peer has sent more chunks than it may, which ends the link.
 bool Session::TakeCredit() {
   ++taken_;
+  taken_at_ = now_;
   answer_.reset();
   answer_due_ = false;
   // Few small frames for many chunks, and the peer neither runs dry nor waits long.
@@ -317,7 +318,8 @@ void Session::OnCredit(const Envelope& envelope) {
   }
   if (envelope.index != acknowledged_) {
     out_progress_ = now_;
-    pace_.Taken(now_, envelope.index - acknowledged_);
+    const bool tells_when = (envelope.flags & wire::kFlagResume) == 0;
+    pace_.Taken(now_, envelope.index - acknowledged_, tells_when ? envelope.count : 0);
     acknowledged_ = envelope.index;
   }
   if ((envelope.flags & wire::kFlagResume) != 0) OnHeld(envelope);

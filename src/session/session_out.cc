@@ -18,6 +18,12 @@ std::uint16_t FlagsOf(const consensus::Message& message) {
                                     (message.training ? wire::kFlagTraining : 0));
 }
 
+// As CREDIT tells it: units of this node's clock, never 0.
+std::uint32_t MomentOf(Time time) {
+  const auto units = static_cast<std::uint32_t>(time / Pace::kUnit);
+  return std::max(units, 1u);
+}
+
 }  // namespace
 
 wire::Envelope Session::Header(wire::FrameKind kind) const {
@@ -144,6 +150,7 @@ bool Session::PumpReports() {
   if (state_ != State::kReady) return true;
   if (report_due_ > now_ && !answer_due_) return true;
   wire::Envelope report = answer_due_ ? *answer_ : Header(wire::FrameKind::kCredit);
+  if (!answer_due_) report.count = MomentOf(taken_at_);
   report.index = taken_;
   if (!Send(report, {})) return false;
   answer_due_ = false;

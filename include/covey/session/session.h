@@ -252,6 +252,7 @@ class Session {
   Incoming incoming_;
   std::optional<ExchangeId> skipping_;  // a refused message, whose chunks are still arriving
   std::uint32_t taken_ = 0;
+  Time taken_at_{};             // the last of them
   std::uint32_t reported_ = 0;  // of these, told to the peer
   std::uint32_t repeated_ = 0;  // taken_ at our last ping
   Time reported_at_;            // long ago at first

@@ -14,8 +14,8 @@
 //   HELLO     -          -                        -                 Hello
 //   BEGIN     id         -                        chunks to follow  Begin
 //   CHUNK     id         0, 1, ... count - 1      as in BEGIN       payload, raw
-//   CREDIT    - or id    chunks taken since the   - or chunks held  -
-//                        link came up, mod 2^32   of that message
+//   CREDIT    - or id    chunks taken since the   moment, or chunks -
+//                        link came up, mod 2^32   held of a message
 //   NACK      id or 0    -                        -                 Nack
 //   PING      nonce      -                        -                 -
 //   PONG      its nonce  -                        -                 -

@@ -126,6 +126,43 @@ TEST(Pace, ALateReportIsNotTheLinksFaultEither) {
   EXPECT_EQ(pace.rate(), before);
 }
 
+constexpr std::uint32_t UnitsOf(Duration time) {
+  return static_cast<std::uint32_t>(time / Pace::kUnit);
+}
+
+// The link takes a chunk a second. Reports wait behind something, the last four come at once: the
+// moments in them tell that it was no faster.
+TEST(Pace, ReportsThatComeTogetherAreNoFasterLink) {
+  for (const bool told : {true, false}) {
+    Pace pace(250ms);
+    pace.RoundTrip(1ms);
+    for (int i = 0; i < 4; ++i) pace.Sent(0s, 100'000);
+    pace.Taken(4s, 1, told ? UnitsOf(1s) : 0);
+    pace.Sent(4s, 100'000);
+    pace.Taken(5001ms, 4, told ? UnitsOf(5s) : 0);
+    EXPECT_EQ(pace.rate() < 110'000, told) << pace.rate();
+  }
+}
+
+TEST(Pace, WhatThePeerTookBetweenTwoMomentsIsTheLeastRate) {
+  Pace pace(250ms);
+  pace.RoundTrip(3s);
+  std::uint32_t at = UINT32_MAX - 3000;  // the clock of the peer goes round
+  for (int i = 0; i < 20; ++i) {
+    pace.Sent(i * 10s, 30'000);
+    pace.Sent(i * 10s, 30'000);  // so that it is never idle
+    if (i > 0) pace.Taken(i * 10s + 9s, 2, at += 3000);
+  }
+  EXPECT_NEAR(pace.rate(), 200'000, 1000);  // 60 kB in 0.3 s, whenever the reports came
+}
+
+TEST(Pace, MomentsThatFollowTooSoonSayNothing) {
+  Pace pace(250ms);
+  for (int i = 0; i < 6; ++i) pace.Sent(0s, 10'000);
+  for (std::uint32_t i = 0; i < 4; ++i) pace.Taken(10s, 1, 1000 + i * 600);
+  EXPECT_LT(pace.rate(), 10'000 / 0.06);
+}
+
 TEST(Pace, TwoChunksAreAlwaysUnderWayAndNeverMoreThanTheLimit) {
   Pace slow(250ms);
   slow.Sent(0s, 16 * kKiB);
