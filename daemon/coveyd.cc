@@ -94,6 +94,8 @@ transport_zmq::Settings TransportSettings(const config::NodeConfig& config,
   settings.keys = keys;
   settings.allowed.assign(known.begin(), known.end());
   if (network.door) settings.door.listen = "tcp://" + network.door->Text();
+  settings.beacon.enabled = network.beacon;
+  settings.beacon.fleet = membership::FleetTag(config.fleet.name);
   settings.credit = network.credit;
   settings.max_links = network.max_links;
   settings.handshake_timeout = network.handshake;
@@ -112,7 +114,7 @@ transport_zmq::Settings TransportSettings(const config::NodeConfig& config,
 // A node that can never meet anybody is a mistake, unless it is said.
 Status CheckCompany(const config::NodeConfig& config, const node::Daemon& daemon) {
   const config::SecuritySettings& security = config.security;
-  const bool somebody = daemon.has_members() || config.network.door ||
+  const bool somebody = daemon.has_members() || config.network.door || config.network.beacon ||
                         !config.network.seeds.empty() || !security.authorized_keys.empty() ||
                         !security.authorized_keys_file.empty();
   if (!UsesCurve(config) || config.network.alone || somebody) return {};

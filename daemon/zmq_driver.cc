@@ -14,9 +14,11 @@ constexpr Duration kKnockPatience = std::chrono::seconds(5);
 }  // namespace
 
 ZmqDriver::ZmqDriver(std::unique_ptr<transport_zmq::ZmqTransport> transport,
-                     std::shared_ptr<Answer> answer, const transport_zmq::KeyPair& keys)
+                     std::shared_ptr<Answer> answer, std::shared_ptr<Heard> heard,
+                     const transport_zmq::KeyPair& keys)
     : transport_(std::move(transport)),
       answer_(std::move(answer)),
+      heard_(std::move(heard)),
       keys_(keys),
       endpoint_(transport_->endpoint()),
       door_(transport_->door_endpoint()) {}
@@ -28,10 +30,15 @@ Result<std::unique_ptr<ZmqDriver>> ZmqDriver::Open(transport_zmq::Settings setti
     const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
     return std::vector<std::byte>(bytes, bytes + text.size());
   };
+  auto heard = std::make_shared<Heard>();
+  settings.beacon.heard = [heard](const PeerKey& key, const std::string& address) {
+    if (*heard) (*heard)(key, address);
+  };
   const transport_zmq::KeyPair keys = settings.keys;
   auto transport = transport_zmq::ZmqTransport::Open(std::move(settings));
   if (!transport) return tl::unexpected(transport.error());
-  return std::unique_ptr<ZmqDriver>(new ZmqDriver(std::move(*transport), std::move(answer), keys));
+  return std::unique_ptr<ZmqDriver>(
+      new ZmqDriver(std::move(*transport), std::move(answer), std::move(heard), keys));
 }
 
 Result<std::vector<std::byte>> ZmqDriver::Knock(const PeerKey& key, const std::string& address,

@@ -27,6 +27,7 @@ class ZmqDriver final : public node::NetworkDriver {
     transport_->SetAllowedKeys({keys.begin(), keys.end()});
   }
   void AnswerKnocks(Answer answer) override { *answer_ = std::move(answer); }
+  void HearBeacons(Heard heard) override { *heard_ = std::move(heard); }
   Result<std::vector<std::byte>> Knock(const PeerKey& key, const std::string& address,
                                        ByteView frame, const std::atomic<bool>& stop) override;
   std::map<PeerKey, std::string> Problems() const override;
@@ -38,11 +39,12 @@ class ZmqDriver final : public node::NetworkDriver {
 
  private:
   ZmqDriver(std::unique_ptr<transport_zmq::ZmqTransport> transport, std::shared_ptr<Answer> answer,
-            const transport_zmq::KeyPair& keys);
+            std::shared_ptr<Heard> heard, const transport_zmq::KeyPair& keys);
 
   std::mutex mutex_;  // between Wake and Close
   std::unique_ptr<transport_zmq::ZmqTransport> transport_;
   const std::shared_ptr<Answer> answer_;  // the transport's door calls it
+  const std::shared_ptr<Heard> heard_;    // its beacon this one
   const transport_zmq::KeyPair keys_;
   const std::string endpoint_;
   const std::string door_;

@@ -45,6 +45,12 @@ void VisitNetwork(Visitor& v, NetworkSettings& n) {
           {.size = [&n] { return n.seeds.size(); },
            .resize = [&n](std::size_t size) { n.seeds.resize(size); },
            .visit = [&v, &n](std::size_t i) { VisitSeed(v, n.seeds[i]); }});
+  v.Scalar(
+      {"beacon",
+       "Finds the nodes of the fleet on the local network, without a seed: each says there every "
+       "few seconds where it listens (multicast, IPv4). A hash of the fleet's name and the node's "
+       "key can be seen there"},
+      Word<bool>(n.beacon, {{true, "on"}, {false, "off"}}));
   v.Section({"peers", "How many of the peers it knows a node deals with"}, [&v, &n] {
     v.Scalar({"active",
               "Links that a node seeks: half of them it dials, drawn at random and refreshed, the "

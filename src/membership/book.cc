@@ -85,7 +85,7 @@ bool Book::HeardLately(Time now, const Peer& peer) const {
 void Book::Remember(Time now, const PeerKey& key, const std::string& address,
                     std::optional<Duration> age) {
   Peer* peer = Find(now, key);
-  if (peer == nullptr || peer->linked) return;
+  if (peer == nullptr || peer->linked || peer->seed) return;
   peer->address = address;
   if (age) peer->heard = std::max(peer->heard, std::optional<Time>(now - *age));
 }

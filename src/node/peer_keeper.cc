@@ -61,6 +61,9 @@ bool PeerKeeper::MayKeep(const std::string& address) const {
 }
 
 void PeerKeeper::Start(Time now) {
+  driver_.HearBeacons([this](const PeerKey& key, const std::string& address) {
+    if (MayKeep(address)) book_.Remember(now_, key, address, std::nullopt);
+  });
   if (admissions_) {
     driver_.AnswerKnocks([this](const PeerKey& key, const std::string&, ByteView frame) {
       return AnswerKnock(key, frame);

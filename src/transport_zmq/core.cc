@@ -2,8 +2,10 @@
 
 #include <cerrno>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <random>
 #include <thread>
 
 #include "covey/base/check.h"
@@ -37,6 +39,17 @@ void Terminate(void* context, Duration deadline) {
   }).detach();
   std::unique_lock<std::mutex> lock(state->mutex);
   state->changed.wait_for(lock, deadline, [&] { return state->done; });
+}
+
+std::uint64_t RandomSeed() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
+std::uint16_t PortOf(const std::string& endpoint) {
+  const std::size_t colon = endpoint.rfind(':');
+  if (colon == std::string::npos) return 0;
+  return static_cast<std::uint16_t>(std::strtoul(endpoint.c_str() + colon + 1, nullptr, 10));
 }
 
 int SendFrame(Socket& socket, ByteView header, ByteView body) {

@@ -92,6 +92,14 @@ bool ReadRest(Socket& socket, const Message& message);
 // most.
 void Terminate(void* context, Duration deadline);
 
+// Errors: kConfig naming the setting, what was got and the range.
+Status Validate(const Settings& settings);
+
+std::uint64_t RandomSeed();
+
+// The port of "tcp://HOST:PORT"; 0: of nothing.
+std::uint16_t PortOf(const std::string& endpoint);
+
 // One message of header and body. Returns: 0, or the errno of the failure.
 int SendFrame(Socket& socket, ByteView header, ByteView body);
 

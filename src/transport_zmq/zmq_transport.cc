@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <random>
 #include <utility>
 
 #include "covey/base/check.h"
+#include "transport_zmq/beacon.h"
 #include "transport_zmq/clock.h"
 #include "transport_zmq/dialler.h"
 #include "transport_zmq/door.h"
@@ -24,33 +24,6 @@ constexpr int kFramesPerTurn = 4;
 // A program that waits for ever may still be asked to look at its connections.
 constexpr Duration kMaxWait = std::chrono::hours(1);
 
-Status Validate(const Settings& settings) {
-  const auto wrong = [](const char* name, const Duration& got, const char* wanted) {
-    return Fail(ErrorCode::kConfig, name, "got " + FormatDuration(got) + ", wanted " + wanted);
-  };
-  if (settings.connect_timeout <= Duration::zero() ||
-      settings.handshake_timeout <= Duration::zero()) {
-    return wrong("connect or handshake time-out", Duration::zero(), "more than 0");
-  }
-  if (settings.credit < 1 || settings.credit > 4096) {
-    return Fail(ErrorCode::kConfig, "credit", "got " + std::to_string(settings.credit) + " chunks",
-                "wanted 1 to 4096");
-  }
-  if (settings.max_links < 1 || settings.max_links > 16384) {
-    return Fail(ErrorCode::kConfig, "max_links", "got " + std::to_string(settings.max_links),
-                "wanted 1 to 16384");
-  }
-  if (settings.curve && settings.keys.public_key == PeerKey{}) {
-    return Fail(ErrorCode::kConfig, "keys", "CURVE needs a key pair", "load or create one");
-  }
-  return {};
-}
-
-std::uint64_t RandomSeed() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32) | device();
-}
-
 }  // namespace
 
 class ZmqTransport::Impl {
@@ -61,7 +34,9 @@ class ZmqTransport::Impl {
              RateLimit(core_.settings.refusals_per_second, core_.settings.refusals_burst),
              RateLimit(core_.settings.door.knocks_per_second, core_.settings.door.knocks_burst)),
         listener_(core_),
-        door_(core_) {}
+        door_(core_),
+        beacon_(core_.settings.beacon, core_.settings.keys.public_key,
+                Stream(RandomSeed(), 0, Purpose::kNetwork)) {}
 
   ~Impl();
   Status Open();
@@ -91,6 +66,7 @@ class ZmqTransport::Impl {
   Zap zap_;
   Listener listener_;
   Door door_;
+  Beacon beacon_;
   std::vector<std::unique_ptr<Dialler>> diallers_;
   std::uint64_t keys_seen_ = 0;
   bool more_ = false;     // the last Poll left frames behind
@@ -98,6 +74,7 @@ class ZmqTransport::Impl {
   // What zmq_poll waits for: waker, watch, listener and its monitor, the door and its, then two for
   // each open dialler.
   std::vector<zmq_pollitem_t> items_;
+  std::size_t beacon_item_ = 0;       // 0: none
   std::size_t door_item_ = 0;         // 0: none
   std::vector<std::size_t> item_of_;  // dialler -> its first item; 0: none
   std::size_t turn_ = 0;
@@ -132,6 +109,9 @@ Status ZmqTransport::Impl::Open() {
   }
   if (core_.settings.curve && !core_.settings.door.listen.empty()) {
     if (const Status opened = door_.Open(); !opened) return opened;
+  }
+  if (core_.settings.beacon.enabled) {
+    if (const Status opened = beacon_.Open(listener_.endpoint()); !opened) return opened;
   }
   for (const DialAddress& peer : core_.settings.dial) {
     if (const Status dialled = Dial(peer); !dialled) return dialled;
@@ -205,6 +185,8 @@ void ZmqTransport::Impl::BuildItems() {
     items_.push_back({door_.socket(), 0, ZMQ_POLLIN, 0});
     items_.push_back({door_.monitor(), 0, ZMQ_POLLIN, 0});
   }
+  beacon_item_ = beacon_.fd() >= 0 ? items_.size() : 0;
+  if (beacon_.fd() >= 0) items_.push_back({nullptr, beacon_.fd(), ZMQ_POLLIN, 0});
   item_of_.assign(diallers_.size(), 0);
   for (std::size_t i = 0; i < diallers_.size(); ++i) {
     if (!diallers_[i]->open()) continue;
@@ -216,7 +198,7 @@ void ZmqTransport::Impl::BuildItems() {
 
 void ZmqTransport::Impl::Wait(Duration at_most) {
   const Time now = Now();
-  Time due = std::min({core_.watch.due(), listener_.due(), door_.due()});
+  Time due = std::min({core_.watch.due(), listener_.due(), door_.due(), beacon_.due()});
   for (const auto& dialler : diallers_) due = std::min(due, dialler->due());
   Duration wait = std::min(at_most, kMaxWait);
   if (due != kNever) wait = std::min(wait, due - now);
@@ -240,6 +222,7 @@ void ZmqTransport::Impl::Poll(Sink& sink, Duration at_most) {
   for (std::size_t i = 0; i < diallers_.size(); ++i) diallers_[i]->Tick(Now());
   listener_.Tick(Now());
   door_.Tick(Now());
+  beacon_.Tick(Now());
   Wait(at_most);
   const Time now = Now();
   const bool sampled = core_.watch.Begin(now);
@@ -250,6 +233,7 @@ void ZmqTransport::Impl::Poll(Sink& sink, Duration at_most) {
       for (std::size_t i = 0; i < diallers_.size(); ++i) diallers_[i]->Revoke(sink, now);
     }
   }
+  if (beacon_item_ > 0 && items_[beacon_item_].revents != 0) beacon_.Read(now);
   if (door_item_ > 0) {
     if (items_[door_item_ + 1].revents != 0) door_.ReadMonitor(now);
     if (sampled || items_[door_item_].revents != 0) door_.Read(now);

@@ -66,6 +66,7 @@ struct NetworkSettings {
   std::optional<HostPort> door;        // where newcomers with an invitation knock
   Advertise advertise;
   PeersSettings peers;
+  bool beacon = false;                   // tells and hears who is on the local network
   bool alone = false;                    // nobody to exchange with, and no mistake
   std::vector<Seed> seeds;               // peers that are dialled, again and again
   ByteCount chunk{256ull << 10};         // body of a frame, 4 KiB to 256 KiB

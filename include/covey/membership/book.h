@@ -98,8 +98,9 @@ class Book {
   // Requires: the limits above hold. `stream` is of this node alone.
   Book(const Settings& settings, Stream stream);
 
-  // Of an earlier life or a seed: dialled before others. A seed is never forgotten, and whatever
-  // it tells of itself, it is dialled where the operator says: that may be a forwarded port.
+  // Of an earlier life, a door or a beacon, which nothing proves; and a seed. A seed is never
+  // forgotten, and whatever it tells of itself, it is dialled where the operator says: that may be
+  // a forwarded port.
   void Remember(Time now, const PeerKey& peer, const std::string& address,
                 std::optional<Duration> age);
   void AddSeed(Time now, const PeerKey& peer, const std::string& address);

@@ -46,6 +46,11 @@ class NetworkDriver {
     return Fail(ErrorCode::kUnavailable, "door " + address, "this network has no doors");
   }
 
+  // Told where a node says on the local network that it listens ("host:port"), within Poll. Nothing
+  // proves it before it is dialled.
+  using Heard = std::function<void(const PeerKey& key, const std::string& address)>;
+  virtual void HearBeacons(Heard) {}
+
   // Why the last attempts to reach peers failed, for people; of those that are dialled.
   virtual std::map<PeerKey, std::string> Problems() const = 0;
 

@@ -1,6 +1,7 @@
 // What a ZeroMQ transport is told at start. The defaults are those of a daemon.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +41,16 @@ struct DoorSettings {
   double knocks_burst = 10;
   std::size_t max_connections = 32;             // more are cut
   Duration patience = std::chrono::seconds(5);  // a connection without a frame is cut then
+};
+
+// Tells the local network where this node listens, and hears where others do.
+struct BeaconSettings {
+  bool enabled = false;
+  std::array<std::uint8_t, 16> fleet{};  // a hash of its name: others are left alone
+  std::string group = "239.255.67.86";
+  std::uint16_t port = 7422;  // UDP
+  // Told where a node of the fleet says that it listens, "host:port", on the thread of Poll.
+  std::function<void(const PeerKey& key, const std::string& address)> heard{};
 };
 
 struct Settings {
@@ -83,6 +94,7 @@ struct Settings {
   double refusals_burst = 40;
 
   DoorSettings door;  // only with CURVE
+  BeaconSettings beacon;
 
   // SO_SNDBUF and SO_RCVBUF in bytes; 0 leaves them to the kernel.
   int socket_buffer = 0;

@@ -96,6 +96,16 @@ class Members(MembersTest):
         self.assertEqual(self.peers(a)[b.key]["address"], "")
         self.assertFalse(self.peers(a)[b.key]["dialled"])
 
+    def test_beacons_lead_to_each_other_without_a_seed(self):
+        self.init(*"abx")
+        on = [("listen: 127.0.0.1:0", "listen: 127.0.0.1:0\n  beacon: on")]
+        a, b = self.node("a", extra=on), self.node("b", extra=on)
+        self.linked(a, b)
+        # On the same network, of another fleet.
+        x = self.node("x", extra=[*on, ("fleet: {name: e2e}", "fleet: {name: other}")])
+        self.exchanging(a)
+        self.assertEqual(self.peers(x), {})
+
     def test_a_node_that_can_meet_nobody_does_not_start(self):
         path = self.config(mode="curve")
         daemon = self.start(path)

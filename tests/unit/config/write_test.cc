@@ -24,6 +24,7 @@ std::string UnusualNetwork() {
          std::string(64, 'b') + R"(, address: robot2.local:1}
   advertise: gate.example:7000
   peers: {active: 5}
+  beacon: on
   alone: true
   chunk: 5000B
   credit: 3

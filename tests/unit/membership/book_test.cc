@@ -279,6 +279,8 @@ TEST_F(BookTest, ASeedIsDialledWhereTheOperatorSays) {
   Make({});
   book_->Remember(now_, Key(1), Address(9), seconds(1));
   book_->AddSeed(now_, Key(1), Address(1));
+  book_->Remember(now_, Key(1), Address(8), std::nullopt);  // a beacon
+  EXPECT_EQ(Of(1).address, Address(1));
   Up(1);
   std::vector<Action> actions;
   book_->Told(now_, Key(1), {"", false, {}}, actions);
