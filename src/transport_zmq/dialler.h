@@ -32,6 +32,10 @@ class Dialler {
   // Returns: true when the sockets changed.
   bool Tick(Time now);
   Time due() const { return due_; }
+  // An address of this machine came or went: a pause before the next attempt ends by then.
+  void Hurry(Time by) {
+    if (state_ == State::kWaiting) due_ = std::min(due_, by);
+  }
 
   void ReadMonitor(transport::Sink& sink, Time now);
   // As Listener::Read; 0 while the link is down.

@@ -44,10 +44,7 @@ class Duplicate {
   int fd_;
 };
 
-std::string PeerAddress(int fd) {
-  sockaddr_storage storage{};
-  socklen_t size = sizeof storage;
-  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return {};
+std::string AddressText(const sockaddr_storage& storage) {
   char text[INET6_ADDRSTRLEN] = {};
   if (storage.ss_family == AF_INET) {
     sockaddr_in address{};
@@ -66,6 +63,13 @@ std::string PeerAddress(int fd) {
     return std::string("tcp://[") + text + "]:" + std::to_string(ntohs(address.sin6_port));
   }
   return {};
+}
+
+std::string PeerAddress(int fd) {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return {};
+  return AddressText(storage);
 }
 
 }  // namespace
@@ -91,6 +95,19 @@ std::optional<TcpConnection::Bytes> TcpConnection::Consumed() const {
   if (!after) return std::nullopt;
   const std::uint64_t waiting = static_cast<std::uint64_t>(unread);
   return Bytes{*before > waiting ? *before - waiting : 0, *after > waiting ? *after - waiting : 0};
+}
+
+std::string TcpConnection::OwnHost() const {
+  const Duplicate duplicate(fd_);
+  if (duplicate.Cookie() != cookie_) return {};
+  sockaddr_storage own{};
+  socklen_t size = sizeof own;
+  if (::getsockname(duplicate.fd(), reinterpret_cast<sockaddr*>(&own), &size) != 0) return {};
+  const std::string text = AddressText(own);
+  constexpr std::size_t kScheme = std::string_view("tcp://").size();
+  if (text.empty()) return {};
+  const std::string host = text.substr(kScheme, text.rfind(':') - kScheme);
+  return host.front() == '[' ? host.substr(1, host.size() - 2) : host;
 }
 
 void TcpConnection::Cut() const {

@@ -31,6 +31,8 @@ class TcpConnection {
   };
   // Empty when the connection is gone.
   std::optional<Bytes> Consumed() const;
+  // The numeric host that is its own end ("10.0.0.7"); empty when the connection is gone.
+  std::string OwnHost() const;
   // Ends the connection in both directions; libzmq then reports it as disconnected.
   void Cut() const;
 

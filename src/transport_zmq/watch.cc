@@ -45,6 +45,17 @@ void Watch::Delivered(std::uint64_t id, std::size_t frame) {
   if (at != entries_.end()) at->second.delivered += OnTheWire(frame, curve_);
 }
 
+std::size_t Watch::CutOthers(const std::set<std::string>& hosts) {
+  std::size_t cut = 0;
+  for (const auto& [id, entry] : entries_) {
+    const std::string own = entry.connection.OwnHost();
+    if (own.empty() || hosts.contains(own)) continue;
+    entry.connection.Cut();
+    ++cut;
+  }
+  return cut;
+}
+
 void Watch::Arm(const Entry& entry) {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLONESHOT;

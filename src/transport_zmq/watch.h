@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,9 @@ class Watch {
   void Remove(std::uint64_t id);
   // A complete frame of this connection was read.
   void Delivered(std::uint64_t id, std::size_t frame);
+
+  // Cuts every connection whose own end is none of these hosts. Returns: how many.
+  std::size_t CutOthers(const std::set<std::string>& hosts);
 
   // When Begin wants to be called; kNever while everything rests.
   Time due() const { return due_; }

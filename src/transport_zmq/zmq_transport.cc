@@ -10,6 +10,7 @@
 #include "transport_zmq/dialler.h"
 #include "transport_zmq/door.h"
 #include "transport_zmq/listener.h"
+#include "transport_zmq/own_addresses.h"
 #include "transport_zmq/self_test.h"
 
 namespace covey::transport_zmq {
@@ -23,6 +24,8 @@ constexpr int kFramesPerPoll = 64;
 constexpr int kFramesPerTurn = 4;
 // A program that waits for ever may still be asked to look at its connections.
 constexpr Duration kMaxWait = std::chrono::hours(1);
+// Addresses come and go together; connections are looked at when they have.
+constexpr Duration kAddressesSettle = std::chrono::milliseconds(200);
 
 }  // namespace
 
@@ -58,6 +61,7 @@ class ZmqTransport::Impl {
   void BuildItems();
   void Wait(Duration at_most);
   void TellDowns(Sink& sink);
+  void FollowOwnAddresses(Time now);
   bool ReadMonitors(Sink& sink, Time now);
   void ReadFrames(Sink& sink, Time now, bool all);
   void CutUnfinished(Sink& sink, Time now);
@@ -67,6 +71,8 @@ class ZmqTransport::Impl {
   Listener listener_;
   Door door_;
   Beacon beacon_;
+  OwnAddresses own_;
+  Time look_at_own_ = kNever;
   std::vector<std::unique_ptr<Dialler>> diallers_;
   std::uint64_t keys_seen_ = 0;
   bool more_ = false;     // the last Poll left frames behind
@@ -74,7 +80,8 @@ class ZmqTransport::Impl {
   // What zmq_poll waits for: waker, watch, listener and its monitor, the door and its, then two for
   // each open dialler.
   std::vector<zmq_pollitem_t> items_;
-  std::size_t beacon_item_ = 0;       // 0: none
+  std::size_t beacon_item_ = 0;  // 0: none
+  std::size_t own_item_ = 0;
   std::size_t door_item_ = 0;         // 0: none
   std::vector<std::size_t> item_of_;  // dialler -> its first item; 0: none
   std::size_t turn_ = 0;
@@ -187,6 +194,8 @@ void ZmqTransport::Impl::BuildItems() {
   }
   beacon_item_ = beacon_.fd() >= 0 ? items_.size() : 0;
   if (beacon_.fd() >= 0) items_.push_back({nullptr, beacon_.fd(), ZMQ_POLLIN, 0});
+  own_item_ = own_.fd() >= 0 ? items_.size() : 0;
+  if (own_.fd() >= 0) items_.push_back({nullptr, own_.fd(), ZMQ_POLLIN, 0});
   item_of_.assign(diallers_.size(), 0);
   for (std::size_t i = 0; i < diallers_.size(); ++i) {
     if (!diallers_[i]->open()) continue;
@@ -198,7 +207,8 @@ void ZmqTransport::Impl::BuildItems() {
 
 void ZmqTransport::Impl::Wait(Duration at_most) {
   const Time now = Now();
-  Time due = std::min({core_.watch.due(), listener_.due(), door_.due(), beacon_.due()});
+  Time due =
+      std::min({core_.watch.due(), listener_.due(), door_.due(), beacon_.due(), look_at_own_});
   for (const auto& dialler : diallers_) due = std::min(due, dialler->due());
   Duration wait = std::min(at_most, kMaxWait);
   if (due != kNever) wait = std::min(wait, due - now);
@@ -223,6 +233,7 @@ void ZmqTransport::Impl::Poll(Sink& sink, Duration at_most) {
   listener_.Tick(Now());
   door_.Tick(Now());
   beacon_.Tick(Now());
+  FollowOwnAddresses(Now());
   Wait(at_most);
   const Time now = Now();
   const bool sampled = core_.watch.Begin(now);
@@ -232,6 +243,9 @@ void ZmqTransport::Impl::Poll(Sink& sink, Duration at_most) {
       listener_.Revoke(sink);
       for (std::size_t i = 0; i < diallers_.size(); ++i) diallers_[i]->Revoke(sink, now);
     }
+  }
+  if (own_item_ > 0 && items_[own_item_].revents != 0 && own_.Read()) {
+    look_at_own_ = std::min(look_at_own_, now + kAddressesSettle);
   }
   if (beacon_item_ > 0 && items_[beacon_item_].revents != 0) beacon_.Read(now);
   if (door_item_ > 0) {
@@ -248,6 +262,20 @@ void ZmqTransport::Impl::Poll(Sink& sink, Duration at_most) {
   }
   more_ = !drained_;
   TellDowns(sink);
+}
+
+// The links of what is cut end as those that the other side ends, and are dialled again.
+void ZmqTransport::Impl::FollowOwnAddresses(Time now) {
+  if (now < look_at_own_) return;
+  look_at_own_ = kNever;
+  const std::size_t cut = core_.watch.CutOthers(OwnAddresses::All());
+  core_.counters.cut_address_gone += cut;
+  if (cut > 0) {
+    core_.Notice("an address of this machine has gone: connections that had it are made anew");
+  }
+  for (const auto& dialler : diallers_) {
+    dialler->Hurry(now + FromSeconds(core_.random.Uniform() * Seconds(kAddressesSettle)));
+  }
 }
 
 bool ZmqTransport::Impl::ReadMonitors(Sink& sink, Time now) {

@@ -18,6 +18,12 @@ foreach(test link_test.py crowd_test.py)
     LABELS e2e TIMEOUT 300 ENVIRONMENT "${COVEY_TEST_ENVIRONMENT}")
 endforeach()
 
+# Network namespaces, which need root.
+add_test(NAME e2e_daemon_namespace
+  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/daemon/namespace_test.py)
+set_tests_properties(e2e_daemon_namespace PROPERTIES LABELS e2e TIMEOUT 300
+  SKIP_REGULAR_EXPRESSION "skipped:" ENVIRONMENT "${COVEY_TEST_ENVIRONMENT}")
+
 # The examples: Debian's Python has the modules that the Python ones need.
 find_program(COVEY_DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 if(NOT COVEY_DEBIAN_PYTHON)

@@ -12,6 +12,9 @@
 // authentication are final within libzmq and its own reconnecting has either jitter or back-off,
 // never both.
 //
+// When an address of this machine goes, connections that have it end at once, and when one comes or
+// goes, every peer that is waited for is dialled again.
+//
 // Requires: a limit of open files of 6 max_links + 512; when it is reached all the same,
 // connections that are nobody's link yet are cut first, and listening pauses last.
 //
@@ -60,6 +63,7 @@ struct Counters {
   std::uint64_t dropped_routing_id = 0;  // peers that named themselves
   std::uint64_t dropped_links = 0;       // beyond max_links
   std::uint64_t cut_unfinished = 0;      // with an endless message, or too much ahead
+  std::uint64_t cut_address_gone = 0;    // connections whose own address this machine has lost
   std::uint64_t cut_silent = 0;          // connections without a first frame
   std::uint64_t knocks = 0;              // frames at the door
   std::uint64_t knocks_dropped = 0;  // at the door: connections without a sound frame, or too many

@@ -77,10 +77,11 @@ def edit(path, *changes):
 class Daemon:
     """One coveyd; its ready line is read at once."""
 
-    def __init__(self, config, *flags, environment=None):
+    def __init__(self, config, *flags, environment=None, prefix=()):
         env = {k: v for k, v in os.environ.items() if k != "JOURNAL_STREAM"}
         env.update(environment or {})
-        self.process = subprocess.Popen([os.path.join(BIN, "coveyd"), "--config", config, *flags],
+        self.process = subprocess.Popen([*prefix, os.path.join(BIN, "coveyd"), "--config", config,
+                                         *flags],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         env=env)
         self.errors = []

@@ -9,7 +9,12 @@
 #include <algorithm>
 #include <atomic>
 #include <thread>
+#include <set>
+#include <string>
 #include <vector>
+
+#include "transport_zmq/own_addresses.h"
+#include "transport_zmq/watch.h"
 
 namespace covey::transport_zmq {
 namespace {
@@ -40,6 +45,21 @@ class TcpPair : public testing::Test {
   int writer_ = -1;
   int reader_ = -1;
 };
+
+TEST_F(TcpPair, AWatchCutsWhatHasLostItsAddress) {
+  const auto connection = TcpConnection::Of(reader_);
+  ASSERT_TRUE(connection);
+  EXPECT_EQ(connection->OwnHost(), "127.0.0.1");
+  Watch watch(1000, false);
+  watch.Add(*connection);
+  std::set<std::string> own = OwnAddresses::All();
+  EXPECT_TRUE(own.contains("127.0.0.1"));
+  EXPECT_EQ(watch.CutOthers(own), 0u);
+  own.erase("127.0.0.1");
+  EXPECT_EQ(watch.CutOthers(own), 1u);
+  char byte = 0;
+  EXPECT_EQ(::recv(writer_, &byte, 1, 0), 0);
+}
 
 TEST_F(TcpPair, WhatIsReadIsConsumed) {
   const auto connection = TcpConnection::Of(reader_);
