@@ -19,6 +19,22 @@ constexpr double kMostSlowness = 8;
 constexpr std::size_t kProbes = 4;
 constexpr Duration kLongestTick = std::chrono::milliseconds(500);
 
+// What addresses of one operator of a network have in common: the first 24 bits of an IPv4 address,
+// the first 48 of an IPv6 one as it is written; a name as a whole.
+std::string NetworkOf(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  const std::string host = address.substr(0, colon);
+  if (!host.empty() && host.front() == '[') {
+    std::size_t end = 0;
+    for (int group = 0; group < 3 && end != std::string::npos; ++group) {
+      end = host.find(':', end + 1);
+    }
+    return host.substr(0, end);
+  }
+  const bool numeric = host.find_first_not_of("0123456789.") == std::string::npos;
+  return numeric ? host.substr(0, host.rfind('.')) : host;
+}
+
 }  // namespace
 
 std::string_view Name(State state) {
@@ -225,18 +241,21 @@ bool Book::MayDial(Time now, const Peer& peer) const {
 void Book::DialWhenFew(Time now, std::vector<Action>& actions) {
   std::size_t busy = 0;
   std::size_t ours = 0;
+  std::map<std::string, std::size_t> near;  // that we dial, by network
   for (const auto& [key, peer] : peers_) {
     busy += peer.linked || peer.dialling ? 1u : 0u;
     ours += peer.dialling ? 1u : 0u;
+    if (peer.dialling) ++near[NetworkOf(peer.address)];
   }
-  // Half of the links are for others to dial, or the first ones of a fleet would end with most.
+  // Half of the links are for others to dial, or the first ones of a fleet would end with most. The
+  // other half is ours, however many dial us: nobody can fill it from outside.
   const std::size_t half = (settings_.active + 1) / 2;
-  const bool few = busy < settings_.active && ours < half;
+  const std::size_t of_one_network = std::max<std::size_t>(1, half / 4);
+  const bool few = ours < half;
   // Whoever was lost is looked for beyond the links that we seek: after a partition each half has
   // filled them with its own.
   const std::size_t most = settings_.active + kProbes;
-  std::size_t free =
-      few ? std::min(settings_.active - busy, half - ours) : most - std::min(busy, most);
+  std::size_t free = few ? half - ours : most - std::min(busy, most);
   std::vector<Entry> candidates;
   for (auto entry = peers_.begin(); entry != peers_.end(); ++entry) {
     const Peer& peer = entry->second;
@@ -245,10 +264,18 @@ void Book::DialWhenFew(Time now, std::vector<Action>& actions) {
     if ((few || lost) && MayDial(now, peer)) candidates.push_back(entry);
   }
   for (; free > 0 && !candidates.empty(); --free) {
-    const auto drawn = static_cast<std::size_t>(stream_.Below(candidates.size()));
+    // From networks of which we dial few, as long as there are such.
+    const auto crowded = std::partition(candidates.begin(), candidates.end(), [&](Entry entry) {
+      const auto found = near.find(NetworkOf(entry->second.address));
+      return found == near.end() || found->second < of_one_network;
+    });
+    const auto spread = static_cast<std::size_t>(crowded - candidates.begin());
+    const auto drawn =
+        static_cast<std::size_t>(stream_.Below(spread > 0 ? spread : candidates.size()));
     const Entry entry = candidates[drawn];
     candidates[drawn] = candidates.back();
     candidates.pop_back();
+    ++near[NetworkOf(entry->second.address)];
     entry->second.dialling = true;
     entry->second.give_up = now + settings_.answer_in;
     actions.push_back(Dial{entry->first, entry->second.address});

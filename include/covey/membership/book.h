@@ -5,7 +5,8 @@
 //                                         \--------------- said goodbye --------------> left
 //
 // A node seeks `active` links: it dials half of them, at random among those that it knows, and
-// leaves the others to be dialled. When one does not answer it goes on with others; every so often
+// leaves the others to be dialled. Of the peers that it dials, at most a quarter are of one network
+// (/24, /48) while it knows others. When one does not answer it goes on with others; every so often
 // it gives up one link that it dialled for another peer, so that the fleet's graph stays a random
 // one. It knows peers from its seeds, from the file of an earlier life, and from gossip: every
 // `gossip_every` it tells one linked peer, drawn at random, about `told` others, also drawn at

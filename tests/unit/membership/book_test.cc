@@ -231,7 +231,7 @@ TEST_F(BookTest, OneOfItsOwnLinksIsReplacedNowAndThen) {
   ASSERT_EQ(gone.size(), 1u);
   book_->LinkDown(now_, gone[0].peer, "closed", State::kSuspect);
   EXPECT_EQ(Of(gone[0].peer.bytes[0]).state, State::kAlive) << "it did nothing wrong";
-  const auto dials = All<Dial>(Tick(seconds(1)));
+  const auto dials = All<Dial>(actions);
   ASSERT_EQ(dials.size(), 1u);
   EXPECT_EQ(dials[0].peer, Key(3));
 }
@@ -289,6 +289,51 @@ TEST_F(BookTest, ASeedIsDialledWhereTheOperatorSays) {
   now_ += seconds(5);
   Told(2, {{Key(1), Address(7), seconds(0)}});
   EXPECT_EQ(Of(1).address, Address(1));
+}
+
+// Row 45 of the list of faults: somebody has many keys that may take part, in one network.
+TEST_F(BookTest, ManyKeysOfOneNetworkGetAQuarterOfTheLinksThatItDials) {
+  Make({.active = 16, .refresh = {}});
+  const auto is_sybil = [](const PeerKey& key) { return key.bytes[0] >= 100; };
+  for (std::uint8_t i = 100; i < 150; ++i) {
+    book_->Remember(now_, Key(i), "10.66.6." + std::to_string(i) + ":7420", seconds(1));
+  }
+  for (std::uint8_t i = 1; i <= 12; ++i) {
+    book_->Remember(now_, Key(i), "10.1." + std::to_string(i) + ".1:7420", seconds(1));
+  }
+  const auto dials = All<Dial>(Tick(seconds(1)));
+  EXPECT_EQ(dials.size(), 8u);
+  EXPECT_LE(std::count_if(dials.begin(), dials.end(),
+                          [&](const Dial& dial) { return is_sybil(dial.peer); }),
+            2);
+}
+
+TEST_F(BookTest, OneNetworkAloneIsNoReasonToDialLess) {
+  Make({.active = 16, .refresh = {}});
+  for (const char* network : {"10.66.6.", "robot-", "[2001:db8:1:"}) {
+    Make({.active = 16, .refresh = {}});
+    const std::string close = network[0] == '[' ? "::1]" : "";
+    for (std::uint8_t i = 1; i <= 20; ++i) {
+      book_->Remember(now_, Key(i), network + std::to_string(i) + close + ":7420", seconds(1));
+    }
+    EXPECT_EQ(All<Dial>(Tick(seconds(1))).size(), 8u) << network;
+  }
+}
+
+// Row 46: whoever dials in, however many, leaves the links that we choose ourselves.
+TEST_F(BookTest, LinksFromOutsideDoNotTakeThePlaceOfThoseThatItDials) {
+  Make({.active = 16, .refresh = {}});
+  for (std::uint8_t i = 100; i < 160; ++i) Up(i);
+  for (std::uint8_t i = 1; i <= 12; ++i) {
+    book_->Remember(now_, Key(i), "10.1." + std::to_string(i) + ".1:7420", seconds(1));
+  }
+  const auto dials = All<Dial>(Tick(seconds(1)));
+  EXPECT_EQ(dials.size(), 8u);
+  for (const Dial& dial : dials) {
+    EXPECT_LE(dial.peer.bytes[0], 12);
+    Up(dial.peer.bytes[0]);
+  }
+  EXPECT_TRUE(All<HangUp>(Tick(seconds(30))).empty());
 }
 
 }  // namespace
