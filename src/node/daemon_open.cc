@@ -102,8 +102,12 @@ Status Daemon::State::OpenRoster() {
   if (!invitation) return {};
   const auto taken = roster->Take(membership::Admit(*invitation, settings.identity.key));
   if (!taken) {
-    return Fail(ErrorCode::kConfig, "invitation", std::string(membership::Name(taken.error())),
-                "it has to be for the fleet " + fleet.name + "; ask the operator for another one");
+    const bool away = taken.error() == membership::Refusal::kRevoked;
+    return Fail(
+        ErrorCode::kConfig, "invitation", std::string(membership::Name(taken.error())),
+        away ? "the operator has sent this node or its invitation away; ask for another one, "
+               "and start with an empty state directory to have a new key"
+             : "it has to be for the fleet " + fleet.name + "; ask the operator for another one");
   }
   admissions.Change(membership::FormatRoster(*roster));
   admissions.Save();

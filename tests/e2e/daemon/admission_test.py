@@ -100,10 +100,12 @@ class AdmissionTest(MembersTest):
         a = self.member("a", b)
         self.linked(a, b, c)
         self.kill(d)
-        d = self.newcomer("d", "--join", self.invite(a, b, c)).ready()
-        d.log("a door does not open.*refused revoked")
+        key = d.key
+        d = self.newcomer("d", "--join", self.invite(a, b, c))
+        # The second where it heard of it before it was cut.
+        d.log("a door does not open.*refused revoked|error node: invitation: revoked")
         for daemon in (a, b, c):
-            self.assertNotIn(d.key, self.peers(daemon))
+            self.assertNotIn(key, self.peers(daemon))
 
     def test_who_was_away_hears_of_it_afterwards(self):
         self.init(*"abc")
