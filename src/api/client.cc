@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxKeptEvents = 1024;
 constexpr auto kLongestWait = std::chrono::hours(24);
+constexpr auto kLastWords = std::chrono::seconds(2);  // of a daemon that is no longer there
 
 using Clock = std::chrono::steady_clock;
 
@@ -237,19 +238,24 @@ Result<std::optional<Event>> Client::NextEvent(Duration timeout) {
     state.events.pop_front();
     return std::optional<Event>(std::move(event));
   }
-  const auto deadline =
-      Clock::now() + std::clamp<Duration>(timeout, Duration::zero(), kLongestWait);
-  while (true) {
-    auto answer = state.Receive(deadline);
-    if (!answer) return tl::unexpected(answer.error());
-    if (!*answer) break;
-    if (auto* event = std::get_if<Event>(&**answer)) return std::optional<Event>(std::move(*event));
-  }
+  const auto next = [&state](Clock::time_point deadline) -> Result<std::optional<Event>> {
+    while (true) {
+      auto answer = state.Receive(deadline);
+      if (!answer) return tl::unexpected(answer.error());
+      if (!*answer) return std::optional<Event>();
+      if (auto* event = std::get_if<Event>(&**answer))
+        return std::optional<Event>(std::move(*event));
+    }
+  };
+  auto event = next(Clock::now() + std::clamp<Duration>(timeout, Duration::zero(), kLongestWait));
+  if (!event || *event || timeout <= Duration::zero()) return event;
   // A daemon that was killed says nothing: look whether somebody still listens.
-  if (timeout > Duration::zero()) {
-    if (auto probed = Probe(state.path); !probed) return tl::unexpected(probed.error());
-  }
-  return std::optional<Event>();
+  const auto probed = Probe(state.path);
+  if (probed) return event;
+  // What it said before it ended may still be on its way through our own socket.
+  event = next(Clock::now() + kLastWords);
+  if (event && *event) return event;
+  return tl::unexpected(probed.error());
 }
 
 }  // namespace covey::api

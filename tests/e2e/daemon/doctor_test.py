@@ -77,7 +77,8 @@ class Doctor(MembersTest):
         a = self.node("a")
         self.keys = keys
         b = self.node("b", a)
-        self.wait_peers(b, lambda peers: "refused our key" in peers[a.key].get("problem", ""))
+        self.wait_peers(
+            b, lambda peers: "refused our key" in peers.get(a.key, {}).get("problem", ""))
         found = self.findings(self.path("b"), code=69)
         self.assertIn("refused our key", found["seeds[0].link"]["text"])
         self.assertIn(b.key, found["seeds[0].link"]["remedy"])
@@ -86,11 +87,11 @@ class Doctor(MembersTest):
         self.init(*"abc")
         a = self.node("a")
         b = self.node("b", a, extra=[("name: e2e", "name: other")])
-        self.wait_peers(b, lambda peers: "fleet" in peers[a.key].get("problem", ""))
+        self.wait_peers(b, lambda peers: "fleet" in peers.get(a.key, {}).get("problem", ""))
         found = self.findings(self.path("b"), code=69)
         self.assertIn("same fleet.name", found["seeds[0].link"]["remedy"])
         c = self.node("c", a, extra=[("units: 8", "units: 9")])
-        self.wait_peers(c, lambda peers: "against" in peers[a.key].get("problem", ""))
+        self.wait_peers(c, lambda peers: "against" in peers.get(a.key, {}).get("problem", ""))
         found = self.findings(self.path("c"), code=69)
         self.assertIn("mlp 16-8-3 against 16-9-3", found["seeds[0].link"]["text"])
         self.assertIn("same model section", found["seeds[0].link"]["remedy"])

@@ -50,15 +50,22 @@ class Predict(FleetTest):
             self.assertIn(says, done.stderr)
             self.assertEqual(done.stdout, "")
 
+    def wait_learned(self, daemon):
+        """Until the best model is right about all of the held-out samples."""
+        self.wait_status(daemon, lambda status: (status.get("best_evaluation") or {})
+                         .get("accuracy") == 1)
+
     def test_columns_by_name(self):
         folder = os.path.join(self.folder, "node")
         table = os.path.join(self.folder, "pets.csv")
         with open(table, "w", encoding="utf-8") as file:
-            file.write("size,fur,pet\n" + "2,long,cat\n3,long,cat\n8,short,dog\n9,short,dog\n" * 40)
+            file.write("size,fur,pet\n" + "".join(
+                f"2.{i:02},long,cat\n8.{i:02},short,dog\n" for i in range(80)))
         self.covey("init", table, "--to", folder, "--listen", "127.0.0.1:0")
         config = os.path.join(folder, "node.yaml")
         daemon = self.start(config).ready()
         self.covey("predict", "--wait", "60s", "--socket", daemon.api, "--row=size=2,fur=long")
+        self.wait_learned(daemon)
         self.covey("leave", "--socket", daemon.api)
         daemon.wait()
         other = os.path.join(self.folder, "other.csv")
@@ -92,6 +99,7 @@ class Predict(FleetTest):
         night, day = (os.path.join(photos, name, "3.pgm") for name in ("night", "day"))
         self.covey("predict", "--wait", "60s", "--socket", daemon.api, "--image", night)
         model = os.path.join(folder, "state", "model", "model.safetensors")
+        self.wait_learned(daemon)
         self.covey("leave", "--socket", daemon.api)
         daemon.wait()
         answer = json.loads(self.covey("predict", "--json", "--model", model,

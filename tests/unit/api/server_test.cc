@@ -207,6 +207,19 @@ TEST_F(ApiServer, DeadDaemonEndsTheWaitForEvents) {
   EXPECT_EQ(event.error().code, ErrorCode::kUnavailable);
 }
 
+TEST_F(ApiServer, LastWordsOfADaemonAreHeard) {
+  for (int i = 0; i < 20; ++i) {
+    Serve();
+    Client client = Connected();
+    ASSERT_TRUE(client.Subscribe().has_value());
+    server_->Publish({});
+    Stop();
+    const auto event = client.NextEvent(1ns);
+    ASSERT_TRUE(event.has_value()) << event.error().Format();
+    EXPECT_TRUE(event->has_value());
+  }
+}
+
 TEST_F(ApiServer, TooLargeStatusIsAnErrorAndNotSilence) {
   Serve();
   daemon_.endpoints = 8000;  // 1.6 MB
