@@ -3,7 +3,7 @@
 # One module = headers in include/covey/NAME, sources and private headers in src/NAME, target
 # covey_NAME. USES is the module's row in the table of docs/architecture.md; tests/tidy reads these
 # calls and holds every include against them. PORTABLE modules compile without exceptions and RTTI.
-# COLD modules are on the path of no step and no message: -O1 is enough for them.
+# COLD modules have no loop over elements of their own in a step or a message: -O1 is enough.
 function(covey_module name)
   cmake_parse_arguments(arg "PORTABLE;COLD" "" "USES;THIRD_PARTY" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
