@@ -121,12 +121,16 @@ Result<membership::Terms> FleetCommands::TermsOf() const {
   return terms;
 }
 
-Status FleetCommands::Invite() {
+Result<membership::Invitation> FleetCommands::Sign() const {
   auto terms = TermsOf();
   if (!terms) return tl::unexpected(terms.error());
   const auto key = ReadOperatorKey(key_file_);
   if (!key) return tl::unexpected(key.error());
-  const auto invitation = membership::Invite(std::move(*terms), *key);
+  return membership::Invite(std::move(*terms), *key);
+}
+
+Status FleetCommands::Invite() {
+  const auto invitation = Sign();
   if (!invitation) return tl::unexpected(invitation.error());
   const std::string text = membership::FormatInvitation(*invitation);
   if (host_.json) {
@@ -166,11 +170,7 @@ Status FleetCommands::HandOver(const membership::RecordBytes& record, const std:
 Status FleetCommands::AdmitKey() {
   const auto node = PeerKey::FromHex(whom_);
   if (!node) return Fail(ErrorCode::kUsage, "KEY", node.error().what, "wanted 64 hex digits");
-  auto terms = TermsOf();
-  if (!terms) return tl::unexpected(terms.error());
-  const auto key = ReadOperatorKey(key_file_);
-  if (!key) return tl::unexpected(key.error());
-  const auto invitation = membership::Invite(std::move(*terms), *key);
+  const auto invitation = Sign();
   if (!invitation) return tl::unexpected(invitation.error());
   return HandOver(membership::Admit(*invitation, *node), "admitted " + node->Short());
 }

@@ -37,6 +37,8 @@ class FleetCommands {
   Status Revoke();
   Result<std::string> Fleet() const;
   Result<membership::Terms> TermsOf() const;
+  // What the options say, signed by the operator.
+  Result<membership::Invitation> Sign() const;
   Status HandOver(const membership::RecordBytes& record, const std::string& what);
 
   const Host host_;
