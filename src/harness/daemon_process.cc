@@ -197,6 +197,16 @@ void DaemonProcess::Follow(Observer& observer, bool ask) {
   Report(observer);
 }
 
+void DaemonProcess::HearOut(Observer& observer) {
+  const std::optional<ExitStatus> ended = child_ ? child_->Poll() : std::nullopt;
+  if (!client_ || !ended || !ended->ok()) return;
+  while (!final_results_) {
+    const Result<std::optional<api::Event>> event = client_->NextEvent(milliseconds(1));
+    if (!event || !*event) return;
+    Take(**event, observer);
+  }
+}
+
 void DaemonProcess::Take(const api::Event& event, Observer& observer) {
   switch (event.kind) {
     case api::Event::Kind::kEvaluated: {

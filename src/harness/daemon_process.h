@@ -42,6 +42,9 @@ class DaemonProcess {
   // Reads what it told, asks for its status when `ask`, and passes both on. Finds out whether it
   // has died.
   void Follow(Observer& observer, bool ask);
+  // Waits, once the process has left in order, for its final results: they may still be on their
+  // way through the own socket. At most as long as api::Client waits for last words.
+  void HearOut(Observer& observer);
   // A command; failures are left for Follow to find.
   void Tell(api::Command command);
   void SamplePss();

@@ -211,7 +211,7 @@ class MpiNode {
       daemon_.Follow(observer_, false);
       Nap();
     }
-    daemon_.Follow(observer_, false);
+    daemon_.HearOut(observer_);
     if (!daemon_.Ended(Duration::zero())) daemon_.Signal(SIGKILL);
     return own_.Write(MpiFolder::kOutcome, ToJsonText(daemon_.Describe()));
   }

@@ -266,7 +266,7 @@ void ProcessFleet::EndAll() {
     FollowAll(false);
     Nap(milliseconds(10));
   }
-  FollowAll(false);  // what was said last
+  for (const auto& node : nodes_) node->HearOut(observer_);
   if (!AllEnded()) EndWith(SIGTERM, kTermPatience);
   if (!AllEnded()) EndWith(SIGKILL, kTermPatience);
 }
