@@ -173,8 +173,9 @@ Result<InputFile> OpenNpzArray(const std::string& path, const std::string& array
                       "' is encrypted, or packed in a way that is "
                       "neither stored nor deflated");
   }
-  if (member->size > kMaxUnpackedBytes.value || member->size == 0xffffffff) {
-    return BadZip(path, member->offset, "'" + array + "' says that it needs more than 4 GiB");
+  if (member->size == 0) return BadZip(path, member->offset, "'" + array + "' is empty");
+  if (member->size == 0xffffffff) {
+    return BadZip(path, member->offset, "'" + array + "' says that it needs 4 GiB or more");
   }
   const auto local = ReadPart(*file, path, member->offset, kZipLocal);
   if (!local) return tl::unexpected<Error>(local.error());
