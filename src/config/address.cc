@@ -58,6 +58,14 @@ bool GoodHost(std::string_view host, bool bracketed) {
   return host.find_first_not_of("0123456789.") != std::string_view::npos || IsIpv4(host);
 }
 
+// fe80::/10, the same on every link: without an interface it names nobody.
+bool LacksInterface(std::string_view host) {
+  std::uint16_t first = 0;
+  const auto [end, failure] = std::from_chars(host.data(), host.data() + host.size(), first, 16);
+  return failure == std::errc{} && (first & 0xffc0) == 0xfe80 && end != host.data() + host.size() &&
+         *end == ':' && host.find('%') == std::string_view::npos;
+}
+
 }  // namespace
 
 std::string HostPort::Text() const {
@@ -82,6 +90,9 @@ Result<HostPort> ParseHostPort(std::string_view text) {
   const std::string_view host = bracketed ? text.substr(1, close - 1) : text.substr(0, colon);
   if (host.empty()) return Refuse(text, "has no host");
   if (!GoodHost(host, bracketed)) return Refuse(text, "has a host that is no name or address");
+  if (bracketed && LacksInterface(host)) {
+    return Refuse(text, "is an address of one link, and names no interface: [fe80::1%eth0]:7420");
+  }
   const std::string_view digits = text.substr(colon + 1);
   std::uint16_t port = 0;
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), port);

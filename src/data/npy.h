@@ -25,7 +25,7 @@ Result<IdxHeader> ParseNpyHeader(ByteView bytes, const std::string& where);
 
 // Opens one array of an NPZ file (a zip of NPY files, stored or deflated), unpacked into the cache.
 // Errors: as OpenInput; kData: not a zip file, no such array (names those that there are), damaged,
-//   encrypted, packed in another way, longer than it says, above kMaxUnpackedBytes; those of the
+//   encrypted, packed in another way, empty, longer than it says, of 4 GiB or more; those of the
 //   cache.
 Result<InputFile> OpenNpzArray(const std::string& path, const std::string& array,
                                const std::string& cache_folder);

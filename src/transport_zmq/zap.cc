@@ -1,5 +1,7 @@
 #include "transport_zmq/zap.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -63,8 +65,13 @@ bool RateLimit::Take(const std::string& address, Time now) {
   return true;
 }
 
-Zap::Zap(const KeySet& keys, const PeerKey& own, RateLimit limit, RateLimit knocks)
-    : keys_(keys), own_(own), limit_(std::move(limit)), knocks_(std::move(knocks)) {}
+Zap::Zap(const KeySet& keys, const PeerKey& own, RateLimit limit, RateLimit knocks,
+         Duration patience)
+    : keys_(keys),
+      own_(own),
+      limit_(std::move(limit)),
+      knocks_(std::move(knocks)),
+      patience_(patience) {}
 
 Status Zap::Start(void* context) {
   socket_ = Socket(context, ZMQ_REP);
@@ -87,12 +94,30 @@ void Zap::Stop() {
   thread_.join();
 }
 
+const char* Zap::Tick(Time now) {
+  if (!thread_.joinable() || now < tick_) return nullptr;
+  tick_ = now + patience_;
+  const std::uint64_t asked = asked_.load(std::memory_order_relaxed);
+  const bool owes = answered_.load(std::memory_order_acquire) != asked;
+  if (!owes) {
+    asked_.store(asked + 1, std::memory_order_release);
+    waker_.Wake();
+  }
+  if (owes == stalled_) return nullptr;
+  stalled_ = owes;
+  if (!owes) return "the thread that admits peers works again";
+  ++stalls_;
+  return "the thread that admits peers gives no sign of life: links that are up go on, nobody new "
+         "gets in until it does";
+}
+
 void Zap::ResetCounters() {
   refused_unknown_.store(0, std::memory_order_relaxed);
   refused_rate_.store(0, std::memory_order_relaxed);
 }
 
 void Zap::Run() {
+  pthread_setname_np(pthread_self(), "zap");
   std::array<zmq_pollitem_t, 2> items{};
   items[0] = {socket_.get(), 0, ZMQ_POLLIN, 0};
   items[1] = {nullptr, waker_.fd(), ZMQ_POLLIN, 0};
@@ -101,6 +126,8 @@ void Zap::Run() {
       if (zmq_errno() == EINTR) continue;
       break;  // the context is ending
     }
+    if (items[1].revents != 0) waker_.Drain();
+    answered_.store(asked_.load(std::memory_order_acquire), std::memory_order_release);
     if (items[0].revents != 0) Answer();
   }
   socket_.Close();

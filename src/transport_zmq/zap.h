@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -66,7 +67,9 @@ enum class Verdict { kAllow, kRefuse, kLater };
 
 class Zap {
  public:
-  Zap(const KeySet& keys, const PeerKey& own, RateLimit limit, RateLimit knocks = {0, 0});
+  // patience: how long its thread may take for a sign of life, and how often one is asked for.
+  Zap(const KeySet& keys, const PeerKey& own, RateLimit limit, RateLimit knocks = {0, 0},
+      Duration patience = std::chrono::seconds(5));
   Zap(const Zap&) = delete;
   Zap& operator=(const Zap&) = delete;
   ~Zap() { Stop(); }
@@ -76,12 +79,18 @@ class Zap {
   // Ends the thread, which closes its socket.
   void Stop();
 
+  // Watches over the thread: without it no handshake ends, while links that are up go on.
+  // Returns: what a person should know now, or nullptr.  Thread: one.
+  const char* Tick(Time now);
+  Time due() const { return thread_.joinable() ? tick_ : kNever; }  // of the next Tick
+
   Verdict Judge(const PeerKey& key, const std::string& address, Time now);
   Verdict JudgeKnock(const PeerKey& key, const std::string& address, Time now);
 
   std::uint64_t refused_unknown() const { return refused_unknown_.load(std::memory_order_relaxed); }
   std::uint64_t refused_rate() const { return refused_rate_.load(std::memory_order_relaxed); }
   std::uint64_t knocks_refused() const { return knocks_refused_.load(std::memory_order_relaxed); }
+  std::uint64_t stalls() const { return stalls_; }  // the thread of Tick only
   void ResetCounters();
 
  private:
@@ -94,6 +103,12 @@ class Zap {
   RateLimit knocks_;
   Waker waker_;
   std::atomic<bool> stopping_{false};
+  const Duration patience_;
+  Time tick_{};
+  bool stalled_ = false;
+  std::uint64_t stalls_ = 0;
+  std::atomic<std::uint64_t> asked_{0};
+  std::atomic<std::uint64_t> answered_{0};
   std::atomic<std::uint64_t> refused_unknown_{0};
   std::atomic<std::uint64_t> refused_rate_{0};
   std::atomic<std::uint64_t> knocks_refused_{0};

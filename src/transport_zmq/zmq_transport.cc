@@ -35,7 +35,8 @@ class ZmqTransport::Impl {
       : core_(std::move(settings), RandomSeed()),
         zap_(core_.keys, core_.settings.keys.public_key,
              RateLimit(core_.settings.refusals_per_second, core_.settings.refusals_burst),
-             RateLimit(core_.settings.door.knocks_per_second, core_.settings.door.knocks_burst)),
+             RateLimit(core_.settings.door.knocks_per_second, core_.settings.door.knocks_burst),
+             core_.settings.zap_patience),
         listener_(core_),
         door_(core_),
         beacon_(core_.settings.beacon, core_.settings.keys.public_key,
@@ -207,8 +208,8 @@ void ZmqTransport::Impl::BuildItems() {
 
 void ZmqTransport::Impl::Wait(Duration at_most) {
   const Time now = Now();
-  Time due =
-      std::min({core_.watch.due(), listener_.due(), door_.due(), beacon_.due(), look_at_own_});
+  Time due = std::min(
+      {core_.watch.due(), listener_.due(), door_.due(), beacon_.due(), zap_.due(), look_at_own_});
   for (const auto& dialler : diallers_) due = std::min(due, dialler->due());
   Duration wait = std::min(at_most, kMaxWait);
   if (due != kNever) wait = std::min(wait, due - now);
@@ -233,6 +234,7 @@ void ZmqTransport::Impl::Poll(Sink& sink, Duration at_most) {
   listener_.Tick(Now());
   door_.Tick(Now());
   beacon_.Tick(Now());
+  if (const char* news = zap_.Tick(Now()); news != nullptr) core_.Notice(news);
   FollowOwnAddresses(Now());
   Wait(at_most);
   const Time now = Now();
@@ -360,6 +362,7 @@ Counters ZmqTransport::Impl::counters() const {
   counters.refused_unknown = zap_.refused_unknown();
   counters.refused_rate = zap_.refused_rate();
   counters.knocks_refused_rate = zap_.knocks_refused();
+  counters.zap_stalls = zap_.stalls();
   return counters;
 }
 

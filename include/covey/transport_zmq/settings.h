@@ -93,6 +93,9 @@ struct Settings {
   double refusals_per_second = 20;
   double refusals_burst = 40;
 
+  // How long the thread that answers ZAP may take for a sign of life; asked as often.
+  Duration zap_patience = std::chrono::seconds(5);
+
   DoorSettings door;  // only with CURVE
   BeaconSettings beacon;
 
@@ -100,8 +103,8 @@ struct Settings {
   int socket_buffer = 0;
 
   // Told, on the thread of Poll, what a person should know ("peer 1a2b3c4d: wrong server key?");
-  // may be empty. At most one call for each failed attempt of each dialled peer, and none that a
-  // stranger can cause.
+  // may be empty. At most one call for each failed attempt of each dialled peer and each stall, and
+  // none that a stranger can cause.
   std::function<void(const std::string&)> notice;
 };
 

@@ -68,6 +68,7 @@ struct Counters {
   std::uint64_t knocks = 0;              // frames at the door
   std::uint64_t knocks_dropped = 0;  // at the door: connections without a sound frame, or too many
   std::uint64_t knocks_refused_rate = 0;  // at the door: handshakes beyond the rate limit
+  std::uint64_t zap_stalls = 0;  // times that the thread which admits peers gave no sign of life
 };
 
 // One dialled peer, for people.

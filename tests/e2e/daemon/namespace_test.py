@@ -115,6 +115,38 @@ class Namespaces(MembersTest):
         self.files("b", hosts="127.0.0.1 localhost\n10.77.0.4 nest\n")
         self.assertLess(self.exchanging_again(a, b), NAME_FOLLOWED_WITHIN)
 
+    def six(self, prefix):
+        for name, host in (("a", "1"), ("b", "2")):
+            self.ip(name, "address", "add", f"{prefix}{host}/64", "dev", "veth", "nodad")
+
+    def test_ipv6_alone(self):
+        for name in "ab":
+            self.ip(name, "-4", "address", "flush", "dev", "veth")
+        self.six("fd77::")
+        a = self.inside("a", "'[fd77::1]:0'")
+        self.assertTrue(a.listen.startswith("tcp://[fd77::1]:"), a.listen)
+        b = self.inside("b", "'[::]:0'", (a.key, a.listen.removeprefix("tcp://")))
+        self.exchanging(a)
+        self.exchanging(b)
+
+    def test_both_families_at_one_port(self):
+        self.six("fd77::")
+        a = self.inside("a", "'[::]:0'")
+        port = a.listen.rpartition(":")[2]
+        for host in ("10.77.0.1", "[fd77::1]"):
+            # It tells nobody where it is, so that it alone can dial.
+            b = self.inside("b", "0.0.0.0:0", (a.key, f"{host}:{port}"), "  advertise: none\n")
+            self.exchanging_again(a, b)
+            self.kill(b)
+
+    def test_addresses_of_one_link_name_it(self):
+        self.six("fe80::77:")
+        a = self.inside("a", "'[fe80::77:1%veth]:0'")
+        port = a.listen.rpartition(":")[2]
+        b = self.inside("b", "'[::]:0'", (a.key, f"[fe80::77:1%veth]:{port}"))
+        self.exchanging(a)
+        self.exchanging(b)
+
     def test_packets_of_576_bytes(self):
         for name in "ab":
             self.ip(name, "link", "set", "veth", "mtu", "576")

@@ -9,6 +9,7 @@ TEST(ParseHostPort, TakesNamesAndBothKindsOfAddresses) {
   EXPECT_EQ(ParseHostPort("127.0.0.1:7420").value(), (HostPort{"127.0.0.1", 7420}));
   EXPECT_EQ(ParseHostPort("robot2.local:65535").value(), (HostPort{"robot2.local", 65535}));
   EXPECT_EQ(ParseHostPort("[::1]:0").value(), (HostPort{"::1", 0}));
+  EXPECT_EQ(ParseHostPort("[fec0::1]:7420").value(), (HostPort{"fec0::1", 7420}));
   EXPECT_EQ(ParseHostPort("[fe80::1%wlan0]:7420").value(), (HostPort{"fe80::1%wlan0", 7420}));
 }
 
@@ -28,6 +29,9 @@ TEST(ParseHostPort, SaysWhatIsMissing) {
   EXPECT_EQ(what("[::1]x7420"), "'[::1]x7420' has no port");
   EXPECT_EQ(what(":7420"), "':7420' has no host");
   EXPECT_EQ(what("[::1:7420"), "'[::1:7420' has no closing bracket");
+  for (const char* link : {"[fe80::1]:7420", "[FEBF:0::2]:0"}) {
+    EXPECT_NE(what(link).find("names no interface"), std::string::npos) << link;
+  }
   EXPECT_EQ(what("::1:7420"), "'::1:7420' has several colons; put an IPv6 address into brackets");
   EXPECT_EQ(what("tcp://a:1"), "'tcp://a:1' has a scheme; leave out what stands before the host");
   EXPECT_EQ(what("a b:1"), "'a b:1' has a host that is no name or address");
