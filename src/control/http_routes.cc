@@ -23,7 +23,7 @@ bool IsThisMachine(std::string host) {
   return host == "localhost" || host == "[::1]" || host.starts_with("127.");
 }
 
-Result<std::vector<float>> ReadSample(const HttpJson& json, const std::string& where) {
+Result<std::vector<float>> ReadNumbers(const HttpJson& json, const std::string& where) {
   if (!json.is_array()) return Fail(ErrorCode::kUsage, where, "is not a list of numbers");
   std::vector<float> values;
   for (const HttpJson& number : json) {
@@ -50,6 +50,36 @@ Result<std::vector<float>> ReadNamed(const HttpJson& json, const data::InputForm
   return data::SampleOf(form, cells, where);
 }
 
+Result<std::vector<float>> ReadSample(const HttpJson& json, const data::InputForm& form,
+                                      const std::string& where) {
+  return json.is_object() ? ReadNamed(json, form, where) : ReadNumbers(json, where);
+}
+
+// Appends the rows of a list, all of one length. Requires: json is an array.
+template <class ReadRow>
+Status ReadRows(const HttpJson& json, const std::string& name, const ReadRow& read,
+                std::vector<float>& to) {
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const std::string where = name + '[' + std::to_string(i) + ']';
+    const Result<std::vector<float>> values = read(json[i], where);
+    if (!values) return tl::unexpected(values.error());
+    if (i == 0) width = values->size();
+    if (values->size() != width) {
+      return Fail(ErrorCode::kUsage, where, "is not as long as the first one");
+    }
+    to.insert(to.end(), values->begin(), values->end());
+  }
+  return {};
+}
+
+Status ReadSamples(const HttpJson& json, const data::InputForm& form, std::vector<float>& to) {
+  const auto read = [&form](const HttpJson& one, const std::string& where) {
+    return ReadSample(one, form, where);
+  };
+  return ReadRows(json, "samples", read, to);
+}
+
 Result<api::Question> ReadQuestion(const std::string& body, const data::InputForm& form) {
   constexpr const char* kHint =
       "wanted {\"samples\": [[1, 2, 3], ...], \"top\": 3}, or samples by name: {\"a\": 1, ...}";
@@ -71,17 +101,8 @@ Result<api::Question> ReadQuestion(const std::string& body, const data::InputFor
   if (samples == nullptr || !samples->is_array() || samples->empty()) {
     return Fail(ErrorCode::kUsage, "body", "has no list of samples", kHint);
   }
-  std::size_t width = 0;
-  for (std::size_t i = 0; i < samples->size(); ++i) {
-    const std::string where = "samples[" + std::to_string(i) + "]";
-    const HttpJson& sample = (*samples)[i];
-    auto values = sample.is_object() ? ReadNamed(sample, form, where) : ReadSample(sample, where);
-    if (!values) return tl::unexpected(std::move(values.error()));
-    if (i == 0) width = values->size();
-    if (values->size() != width) {
-      return Fail(ErrorCode::kUsage, where, "is not as long as the first one");
-    }
-    question.values.insert(question.values.end(), values->begin(), values->end());
+  if (Status read = ReadSamples(*samples, form, question.values); !read) {
+    return tl::unexpected(read.error());
   }
   return question;
 }
@@ -128,31 +149,32 @@ HttpResponse PredictRoute(const HttpRequest& request, HttpHandler& handler) {
   return predictions ? AnswerOf(*predictions) : Refused(predictions.error());
 }
 
-Result<api::Samples> ReadSamples(const std::string& body) {
+Result<api::Samples> ReadPushed(const std::string& body, const data::InputForm& form) {
   constexpr const char* kHint =
       "wanted {\"samples\": [[1, 2, 3], ...], \"classes\": [\"a\", ...]}, or \"targets\": [[1], "
-      "...]";
+      "...]; samples may be objects: {\"a\": 1, ...}";
   const HttpJson json = HttpJson::parse(body, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return Fail(ErrorCode::kUsage, "body", "is not a JSON object", kHint);
   api::Samples samples;
-  for (const auto& item : json.items()) {
-    if (!item.value().is_array()) {
-      return Fail(ErrorCode::kUsage, "body", "'" + item.key() + "' is no list", kHint);
-    }
-    for (const HttpJson& one : item.value()) {
-      if (item.key() == "classes" && (one.is_string() || one.is_number_unsigned())) {
+  for (const auto& [key, list] : json.items()) {
+    Status read;
+    if (!list.is_array()) {
+      read = Fail(ErrorCode::kUsage, "body", "'" + key + "' is no list", kHint);
+    } else if (key == "samples") {
+      read = ReadSamples(list, form, samples.values);
+    } else if (key == "targets") {
+      read = ReadRows(list, key, ReadNumbers, samples.targets);
+    } else if (key == "classes") {
+      for (const HttpJson& one : list) {
+        if (!one.is_string() && !one.is_number_unsigned()) {
+          read = Fail(ErrorCode::kUsage, "body", "'classes' has something that is no class", kHint);
+        }
         samples.classes.push_back(one.is_string() ? one.get<std::string>() : one.dump());
-        continue;
       }
-      if (item.key() != "samples" && item.key() != "targets") {
-        return Fail(ErrorCode::kUsage, "body", "'" + item.key() + "' is unknown or no class",
-                    kHint);
-      }
-      const auto values = ReadSample(one, item.key());
-      if (!values) return tl::unexpected(values.error());
-      std::vector<float>& to = item.key() == "samples" ? samples.values : samples.targets;
-      to.insert(to.end(), values->begin(), values->end());
+    } else {
+      read = Fail(ErrorCode::kUsage, "body", "'" + key + "' is unknown", kHint);
     }
+    if (!read) return tl::unexpected(read.error());
   }
   if (samples.values.empty()) return Fail(ErrorCode::kUsage, "body", "has no samples", kHint);
   return samples;
@@ -160,7 +182,8 @@ Result<api::Samples> ReadSamples(const std::string& body) {
 
 HttpResponse PushRoute(const HttpRequest& request, HttpHandler& handler) {
   if (const Status json = CheckType(request); !json) return HttpError(415, json.error());
-  const auto samples = ReadSamples(request.body);
+  const auto samples = ReadPushed(request.body, handler.GetInputForm());
+  if (!samples && samples.error().code == ErrorCode::kData) return Refused(samples.error());
   if (!samples) return HttpError(400, samples.error());
   const auto pushed = handler.Push(*samples);
   if (!pushed) return Refused(pushed.error());

@@ -74,12 +74,25 @@ TEST(HttpRoutes, SamplesArePushed) {
   EXPECT_EQ(PushTo(handler, R"({"samples": [[1]]})").status, 422);
 }
 
+TEST(HttpRoutes, PushedSamplesMayNameTheirNumbers) {
+  EchoHandler handler;
+  handler.form = {{2}, {"left", "right"}};
+  HttpResponse got = PushTo(handler, R"({"samples": [{"right": 2, "left": 1}], "classes": ["a"]})");
+  EXPECT_EQ(got.status, 200) << got.body;
+  EXPECT_EQ(handler.pushed.values, (std::vector<float>{1, 2}));
+  got = PushTo(handler, R"({"samples": [{"left": 1}], "classes": ["a"]})");
+  EXPECT_EQ(got.status, 422);
+  EXPECT_NE(got.body.find("lacks the column right"), std::string::npos) << got.body;
+}
+
 TEST(HttpRoutes, BodiesThatAreNoSamplesAreRefused) {
   EchoHandler handler;
   for (const char* body :
        {"", "[]", "{}", R"({"samples": 1})", R"({"samples": []})", R"({"samples": [1]})",
         R"({"samples": [["1"]]})", R"({"samples": [[1]], "classes": [-1]})",
         R"({"samples": [[1]], "classes": [[1]]})", R"({"samples": [[1]], "labels": ["a"]})",
+        R"({"samples": [[1, 2], [3]], "classes": ["a", "b"]})",
+        R"({"samples": [[1], [2]], "targets": [[1], [1, 2]]})",
         R"({"samples": [[1]], "targets": [null]})"}) {
     EXPECT_EQ(PushTo(handler, body).status, 400) << body;
   }
