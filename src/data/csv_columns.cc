@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "covey/base/check.h"
 #include "data/cache.h"
 
 namespace covey::data {
@@ -278,6 +279,7 @@ std::vector<std::string> FeatureNamesOf(const CsvSettings& settings) {
 }
 
 Result<CsvRoles> RolesOf(const CsvFile& csv, const CsvSettings& settings, bool wants_label) {
+  COVEY_CHECK(!csv.names.empty());
   CsvRoles roles;
   roles.of.assign(csv.names.size(), Role::kFeature);
   roles.category.assign(csv.names.size(), false);

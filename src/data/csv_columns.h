@@ -48,7 +48,7 @@ struct CsvRoles {
 };
 
 // wants_label: otherwise targets; without targets in the settings, the label's column is the
-// target.
+// target. Requires: csv has columns.
 Result<CsvRoles> RolesOf(const CsvFile& csv, const CsvSettings& settings, bool wants_label);
 
 // Learns what the columns hold from the records that begin in the first `most` bytes.

@@ -21,7 +21,7 @@ std::string_view WithoutBlanks(std::string_view cell) {
   return cell;
 }
 
-// A line's cells. Quotes need the reader of files.
+// A line's cells, at least one. Quotes need the reader of files.
 Status SplitLine(std::string_view line, char separator, std::vector<std::string>& cells) {
   cells.clear();
   if (line.find('"') == std::string_view::npos && line.find('\0') == std::string_view::npos) {
@@ -45,6 +45,7 @@ Status SplitLine(std::string_view line, char separator, std::vector<std::string>
   if (*found != nullptr) {
     for (const std::string_view cell : **found) cells.emplace_back(cell);
   }
+  if (cells.empty()) cells.emplace_back();  // "": a blank line to the reader of files
   return {};
 }
 

@@ -306,54 +306,6 @@ learner::LinkSettings LinkSettings(const config::NodeConfig& config, const Ident
 
 }  // namespace
 
-namespace {
-
-std::string FilesOf(const data::Source& source) {
-  const data::WindowSettings& windows = source.windows;
-  return source.csv + '\n' + source.Single() + '\n' + windows.key + '\n' + windows.label + '\n' +
-         std::to_string(windows.step) + ' ' + std::to_string(windows.agree) + '\n' +
-         std::to_string(source.text_step) + '\n' + source.images + '\n' + source.labels + '\n' +
-         source.targets + '\n' + std::string(data::Name(source.normalize)) + '\n' +
-         data::Canonical(source.feature_names) + '\n' + data::Canonical(source.label_names);
-}
-
-// What rows of the training file are held out, for validation, and left depends on.
-std::string RowsOf(const config::DataSettings& settings) {
-  return FilesOf(settings.train) + '\n' + settings.hold_out.keys + '\n' +
-         std::to_string(settings.hold_out.last) + '\n' + std::to_string(settings.validation_last) +
-         '\n' + std::to_string(settings.validation_share) + '\n' + settings.partition.key_file;
-}
-
-}  // namespace
-
-data::Normalization OpenSets::Fit(const config::DataSettings& settings, const data::Dataset& set,
-                                  std::span<const std::uint32_t> rows) {
-  const std::string key = RowsOf(settings);
-  const auto found = fits_.find(key);
-  if (found != fits_.end()) return found->second;
-  data::Normalization fit = data::Normalization::Of(data::Fit(set, rows, set.normalize()));
-  fits_.emplace(key, fit);
-  return fit;
-}
-
-data::Dataset OpenSets::Extract(const config::DataSettings& settings, const data::Dataset& set,
-                                std::span<const std::uint32_t> rows) {
-  const std::string key = RowsOf(settings);
-  const auto found = extracts_.find(key);
-  if (found != extracts_.end()) return found->second;
-  return extracts_.emplace(key, data::Extract(set, rows)).first->second;
-}
-
-Result<data::Dataset> OpenSets::Open(const data::Source& source, const std::string& cache) {
-  const std::string key = FilesOf(source) + '\n' + cache + '\n' + std::to_string(source.scale) +
-                          '\n' + std::to_string(source.classes);
-  const auto found = sets_.find(key);
-  if (found != sets_.end()) return found->second;
-  Result<data::Dataset> set = data::Open(source, cache);
-  if (set) sets_.emplace(key, *set);
-  return set;
-}
-
 Result<Assembly> Assemble(const config::NodeConfig& config, const Identity& identity,
                           OpenSets* sets) {
   OpenSets own;

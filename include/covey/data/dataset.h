@@ -127,6 +127,8 @@ struct WindowSettings {
   std::string key = {};    // what of a file's name is the key: "s(*)_*_(*).csv"; empty: csv.key
   std::string label = {};  // the same for the class; empty: csv.label
   double agree = 0;        // least share of its rows that have the window's class
+
+  bool operator==(const WindowSettings&) const = default;
 };
 
 // Where a data set comes from: two files that belong together, samples and labels or targets, each
@@ -153,6 +155,8 @@ struct Source {
   // csv: the features and classes of the data set that this one must be like; empty: as found.
   std::vector<std::string> feature_names = {};
   LabelNames label_names = {};
+
+  bool operator==(const Source&) const = default;
 
   // Whether samples and answers come out of one file or folder.
   bool alone() const { return !csv.empty() || !Single().empty(); }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +15,7 @@
 #include "covey/data/partition.h"
 #include "covey/learner/learner.h"
 #include "covey/learner/links.h"
+#include "covey/setup/open_sets.h"
 
 namespace covey::setup {
 
@@ -42,24 +42,6 @@ struct Assembly {
   double until_accuracy = 0;  // on the validation set; 0: not a criterion
   // With data.live: what its samples look like. The shard may be empty then.
   std::optional<data::LiveForm> live;
-};
-
-// Data sets that are open already, for hosts of many nodes: each file is opened once.
-class OpenSets {
- public:
-  Result<data::Dataset> Open(const data::Source& source, const std::string& cache);
-  // Fits the normalisation of `set`, the training file, on the rows that all nodes train on; or
-  // finds it. The rows follow from the settings.
-  data::Normalization Fit(const config::DataSettings& settings, const data::Dataset& set,
-                          std::span<const std::uint32_t> rows);
-  // The same for a copy of the rows that are held out.
-  data::Dataset Extract(const config::DataSettings& settings, const data::Dataset& set,
-                        std::span<const std::uint32_t> rows);
-
- private:
-  std::map<std::string, data::Dataset> sets_;  // by everything that the content depends on
-  std::map<std::string, data::Normalization> fits_;
-  std::map<std::string, data::Dataset> extracts_;
 };
 
 // Opens the data and computes what depends on them: epochs become batches, fractions of the run

@@ -203,6 +203,13 @@ TEST_F(LiveRowsTest, ColumnsAreTheNodesOwn) {
   EXPECT_EQ(Row("1,2,a"), "1 2 0");
 }
 
+TEST_F(LiveRowsTest, AFirstLineOfQuotesAloneIsAColumnWithoutAName) {
+  form_.csv.categories = {"x=red|green"};
+  for (const char* line : {"\"\"", "", "\"\"\r"}) {
+    EXPECT_THAT(Begin(line), HasSubstr("there is no column 'x'; columns are 1")) << line;
+  }
+}
+
 TEST_F(LiveRowsTest, NumbersCanBePredicted) {
   Dataset::Memory memory{.shape = {1},
                          .rows = std::vector<std::uint8_t>(4, 0),

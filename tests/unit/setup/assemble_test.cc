@@ -215,6 +215,25 @@ TEST_F(AssembleTest, WhatIsHeldOutIsTestedOnAndNothingElse) {
   EXPECT_EQ(other->data.test->row(0), made->data.test->row(0)) << "nodes of a machine share it";
 }
 
+TEST_F(AssembleTest, NodesOfAMachineThatReadAFileInDifferentWaysDoNotShareIt) {
+  std::ofstream(folder_ / "train.csv") << "a,b,c,label\n1,0,7,0\n0,4,8,1\n1,2,9,2\n2,8,7,0\n";
+  config_.data.train = {};
+  config_.data.train.csv = folder_ / "train.csv";
+  config_.data.train.csv_settings.ignore = {"c"};
+  config_.data.train.normalize = data::Normalize::kStandard;
+  config_.data.batch = 1;
+  config_.model.input = {2};
+  OpenSets sets;
+  const Result<Assembly> one = Assemble(config_, {}, &sets);
+  ASSERT_TRUE(one.has_value()) << one.error().Format();
+  config_.data.train.csv_settings.ignore = {"b"};
+  const Result<Assembly> two = Assemble(config_, {}, &sets);
+  ASSERT_TRUE(two.has_value()) << two.error().Format();
+  EXPECT_EQ(one->data.train.feature_names(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(two->data.train.feature_names(), (std::vector<std::string>{"a", "c"}));
+  EXPECT_NE(one->data.train.normalization(), two->data.train.normalization());
+}
+
 TEST_F(AssembleTest, AShareIsSetAsideByContentWhereverASampleStands) {
   constexpr std::uint32_t kRows = 400;
   std::vector<std::uint8_t> rows, backwards, labels(kRows, 1);
