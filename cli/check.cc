@@ -196,6 +196,7 @@ std::vector<Finding> CheckNode(const std::string& path) {
                                      std::to_string(parameters) + " parameters");
   CheckData(config, findings);
   CheckListen("network.listen", config.network.listen, findings);
+  if (config.network.door) CheckListen("network.door", *config.network.door, findings);
   if (config.http.enabled) CheckListen("http.listen", config.http.listen, findings);
   CheckSeeds(config.network, findings);
   CheckKey(config.security.key_file, findings);

@@ -232,6 +232,8 @@ std::vector<Finding> Diagnose(const config::NodeConfig& config, api::Client* dae
   }
   LookAtInterfaces(report);
   LookAtListening(config, status ? &*status : nullptr, report);
+  const auto& door = config.network.door;
+  if (status && door && door->port != 0) LookAtAddress("door", *door, report);
   if (config.network.seeds.empty() && !config.network.alone) {
     report.Warn("seeds", "none: this node waits until another one dials it",
                 "write one peer into network.seeds, unless this node is the one that others dial");

@@ -128,6 +128,11 @@ void AddTraffic(const api::NodeStatus& status, Lines& lines) {
     lines.emplace_back("faults", count(traffic.weights_dropped) + " weights and " +
                                      count(traffic.deltas_dropped) + " deltas lost on purpose");
   }
+  if (const auto& word = status.admissions) {
+    lines.emplace_back("operator", std::to_string(word->admitted) + " admitted (" +
+                                       std::to_string(word->let_in) + " at this door), " +
+                                       std::to_string(word->revoked) + " revoked");
+  }
   std::string rejects;
   for (const auto& [reason, number] : status.rejects) {
     rejects += (rejects.empty() ? "" : ", ") + reason + ' ' + std::to_string(number);
@@ -206,6 +211,10 @@ void AddPeers(const api::NodeStatus& status, Json& json) {
                 {"since_seconds", peer.since_seconds}};
     if (peer.rtt_seconds) one["rtt_seconds"] = *peer.rtt_seconds;
     json["peers"].push_back(std::move(one));
+  }
+  if (const auto& word = status.admissions) {
+    json["admissions"] = {
+        {"admitted", word->admitted}, {"revoked", word->revoked}, {"let_in", word->let_in}};
   }
   json["rejects"] = Json::object();
   for (const auto& [reason, number] : status.rejects) json["rejects"][reason] = number;

@@ -1,6 +1,7 @@
 #include "api/member_messages.h"
 
 namespace covey::api {
+namespace {
 
 void Put(const Member& from, v1::ApiMember* to) {
   to->set_key(from.key);
@@ -34,6 +35,23 @@ Member ToMember(const v1::ApiMember& from) {
   to.pings = from.pings();
   to.pongs = from.pongs();
   return to;
+}
+
+}  // namespace
+
+void PutMembers(const NodeStatus& from, v1::ApiStatus* to) {
+  for (const Member& member : from.members) Put(member, to->add_members());
+  if (!from.admissions) return;
+  to->mutable_admissions()->set_admitted(from.admissions->admitted);
+  to->mutable_admissions()->set_revoked(from.admissions->revoked);
+  to->mutable_admissions()->set_let_in(from.admissions->let_in);
+}
+
+void TakeMembers(const v1::ApiStatus& from, NodeStatus& to) {
+  for (const v1::ApiMember& in : from.members()) to.members.push_back(ToMember(in));
+  if (!from.has_admissions()) return;
+  const v1::ApiAdmissions& in = from.admissions();
+  to.admissions = Admissions{in.admitted(), in.revoked(), in.let_in()};
 }
 
 }  // namespace covey::api

@@ -7,7 +7,8 @@
 
 namespace covey::api {
 
-void Put(const Member& from, v1::ApiMember* to);
-Member ToMember(const v1::ApiMember& from);
+// The members, and the operator's word on them.
+void PutMembers(const NodeStatus& from, v1::ApiStatus* to);
+void TakeMembers(const v1::ApiStatus& from, NodeStatus& to);
 
 }  // namespace covey::api

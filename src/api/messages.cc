@@ -74,7 +74,7 @@ void PutPeers(const NodeStatus& from, v1::ApiStatus* to) {
     out->set_since_seconds(peer.since_seconds);
     if (peer.rtt_seconds) out->set_rtt_seconds(*peer.rtt_seconds);
   }
-  for (const Member& member : from.members) Put(member, to->add_members());
+  PutMembers(from, to);
   for (const auto& [reason, count] : from.rejects) {
     v1::ApiReject* out = to->add_rejects();
     out->set_reason(reason);
@@ -200,7 +200,7 @@ void TakePeers(const v1::ApiStatus& from, NodeStatus& to) {
     if (in.has_rtt_seconds()) peer.rtt_seconds = in.rtt_seconds();
     to.peers.push_back(std::move(peer));
   }
-  for (const v1::ApiMember& in : from.members()) to.members.push_back(ToMember(in));
+  TakeMembers(from, to);
   for (const v1::ApiReject& in : from.rejects()) to.rejects.emplace_back(in.reason(), in.count());
   for (const std::string& in : from.endpoints()) to.endpoints.push_back(in);
 }

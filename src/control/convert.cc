@@ -102,6 +102,7 @@ void FillTraffic(const node::Report& report, api::NodeStatus& status) {
     reject(std::string(wire::Name(static_cast<wire::Reason>(i))), links.session.rejected[i]);
   }
   if (const auto& admissions = report.network.admissions) {
+    status.admissions = {admissions->admitted, admissions->revoked, admissions->let_in};
     for (std::size_t i = 0; i < membership::kRefusals; ++i) {
       reject("record_" + std::string(membership::Name(static_cast<membership::Refusal>(i))),
              admissions->refused[i]);

@@ -115,6 +115,13 @@ struct CheckpointInfo {
   std::uint64_t failures = 0;
 };
 
+// Who takes part by the operator's word, as far as this node has heard.
+struct Admissions {
+  std::uint64_t admitted = 0;
+  std::uint64_t revoked = 0;  // keys and invitations
+  std::uint64_t let_in = 0;   // of the admitted: at this node's door, in this life
+};
+
 // Samples that arrive while the node runs. Counters of samples: this life.
 struct LiveStatus {
   std::uint64_t to_train = 0;   // samples that are kept
@@ -172,7 +179,8 @@ struct NodeStatus {
   std::uint64_t pss_bytes = 0;
   std::uint64_t peak_pss_bytes = 0;  // of the samples taken so far
   CheckpointInfo checkpoint;
-  std::optional<LiveStatus> live;  // with data.live
+  std::optional<LiveStatus> live;        // with data.live
+  std::optional<Admissions> admissions;  // with fleet.operator_key
 };
 
 // What the raw samples of the node's model look like.

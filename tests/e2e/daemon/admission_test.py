@@ -69,6 +69,8 @@ class AdmissionTest(MembersTest):
         self.exchanging(d)
         a_or_other = [x for x in (a, b, c) if any("crawler 7" in line for line in x.errors)]
         self.assertEqual(len(a_or_other), 1, "one door let it in")
+        word = self.status(a_or_other[0])["admissions"]
+        self.assertEqual(word, {"admitted": 1, "revoked": 0, "let_in": 1})
 
         # One invitation for one node: another key is not let in with it, wherever it knocks.
         self.wait_peers(a, lambda peers: d.key in peers)

@@ -44,6 +44,18 @@ class Check(FleetTest):
         self.assertEqual(found["network.listen"]["result"], "error")
         self.assertEqual(found["network.listen"]["code"], 73)
 
+    def test_a_door_that_is_taken(self):
+        daemon = self.start(self.config()).ready()
+        port = daemon.listen.rsplit(":", 1)[1]
+        fleet = "fleet: {name: e2e"
+        path = self.edited((fleet, f"{fleet}, operator_key: {'2' * 64}"),
+                           ("  listen: 127.0.0.1:0",
+                            f"  listen: 127.0.0.1:0\n  door: 127.0.0.1:{port}"))
+        code, found = self.check(path)
+        self.assertEqual(code, 73, found)
+        self.assertEqual(found["network.listen"]["result"], "ok")
+        self.assertEqual(found["network.door"]["result"], "error")
+
     def test_a_key_that_others_may_read(self):
         path = self.edited(("security: {", "security: {key_file: " + path_of_key(self) + ", "))
         code, found = self.check(path)

@@ -48,6 +48,15 @@ NodeStatus FullStatus() {
   s.pss_bytes = 38;
   s.peak_pss_bytes = 39;
   s.checkpoint = {"/c", 40, 41.5, 42, 43};
+  Member& member = s.members.emplace_back();
+  member.key = "dd";
+  member.state = "dead";
+  member.reason = "left";
+  member.since_seconds = 44.5;
+  member.rtt_seconds = 45.5;
+  member.pings = 46;
+  member.pongs = 47;
+  s.admissions = Admissions{48, 49, 50};
   return s;
 }
 
@@ -69,13 +78,17 @@ TEST(ApiMessages, StatusSurvivesTheWayThere) {
   EXPECT_EQ(got.traffic.bytes_received, 30u);
   EXPECT_EQ(got.peers[1].rtt_seconds, std::nullopt);
   EXPECT_EQ(got.checkpoint.failures, 43u);
+  ASSERT_EQ(got.members.size(), 1u);
+  EXPECT_EQ(got.members[0].pongs, 47u);
+  ASSERT_TRUE(got.admissions.has_value());
+  EXPECT_EQ(got.admissions->let_in, 50u);
 }
 
 TEST(ApiMessages, AbsentPartsStayAbsent) {
   auto answer = DecodeAnswer(EncodeReply(Reply{1, NodeStatus{}}));
   ASSERT_TRUE(answer.has_value());
   const NodeStatus& got = *std::get<Reply>(*answer).result;
-  EXPECT_FALSE(got.last_evaluation || got.best_evaluation || got.final_results);
+  EXPECT_FALSE(got.last_evaluation || got.best_evaluation || got.final_results || got.admissions);
 }
 
 TEST(ApiMessages, ErrorsKeepTheirCode) {
