@@ -16,6 +16,7 @@
 #include "covey/nn/model.h"
 #include "covey/setup/assemble.h"
 #include "covey/store/file_system.h"
+#include "covey/transport_zmq/port_holder.h"
 
 namespace covey {
 namespace {
@@ -74,8 +75,10 @@ void CheckListen(const std::string& what, const config::HostPort& place, Finding
   const int error = errno;
   ::close(socket);
   if (bound) return findings.Good(what, place.Text() + " is free");
-  findings.Bad(what, {ErrorCode::kCantCreate, place.Text(), std::strerror(error),
-                      error == EADDRINUSE ? "is the node running already?" : ""});
+  findings.Bad(
+      what,
+      {ErrorCode::kCantCreate, place.Text(), std::strerror(error),
+       error == EADDRINUSE ? transport_zmq::PortHolder(place.port) + ": is it this node?" : ""});
 }
 
 void CheckSeeds(const config::NetworkSettings& network, Findings& findings) {

@@ -1,7 +1,9 @@
 // How the listening socket comes to its address.
 #include <cerrno>
+#include <cstdlib>
 #include <utility>
 
+#include "covey/transport_zmq/port_holder.h"
 #include "transport_zmq/listener.h"
 
 namespace covey::transport_zmq {
@@ -13,7 +15,10 @@ constexpr int kListenerEvents =
 tl::unexpected<Error> BindError(const std::string& address, int error) {
   std::string hint;
   if (error == EADDRINUSE) {
-    hint = "another process listens there: stop it, or choose another port (0 takes a free one)";
+    const Result<Address> place = ParseAddress(address, AddressUse::kListen);
+    const unsigned long port = place ? std::strtoul(place->port.c_str(), nullptr, 10) : 0;
+    hint = PortHolder(static_cast<std::uint16_t>(port)) +
+           ": stop it, or choose another port (0 takes a free one)";
   } else if (error == EADDRNOTAVAIL || error == ENODEV) {
     hint = "no interface of this machine has that address: use one of `ip address`, or *";
   } else if (error == EACCES) {

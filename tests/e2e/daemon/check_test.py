@@ -55,6 +55,8 @@ class Check(FleetTest):
         self.assertEqual(code, 73, found)
         self.assertEqual(found["network.listen"]["result"], "ok")
         self.assertEqual(found["network.door"]["result"], "error")
+        self.assertIn(f"coveyd (pid {daemon.process.pid}) listens there",
+                      found["network.door"]["text"])
 
     def test_a_key_that_others_may_read(self):
         path = self.edited(("security: {", "security: {key_file: " + path_of_key(self) + ", "))

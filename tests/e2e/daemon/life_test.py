@@ -73,6 +73,14 @@ class Start(FleetTest):
         self.assertIn(str(first.process.pid), "\n".join(second.errors))
         self.assertEqual(self.status(first)["pid"], first.process.pid)
 
+    def test_two_daemons_on_one_port(self):
+        first = self.start(self.config()).ready()
+        path = self.config("b")
+        edit(path, ("listen: 127.0.0.1:0", "listen: 127.0.0.1:" + first.listen.rpartition(":")[2]))
+        second = self.start(path)
+        self.assertEqual(second.wait(), 73)
+        second.log(rf"Address already in use; coveyd \(pid {first.process.pid}\) listens there")
+
     def test_two_daemons_on_one_socket(self):
         socket = os.path.join(self.folder, "api.sock")
         first = self.start(self.config(extra=f"api: {{listen: {socket}}}\n")).ready()
