@@ -94,6 +94,8 @@ transport_zmq::Settings TransportSettings(const config::NodeConfig& config,
   settings.keys = keys;
   settings.allowed.assign(known.begin(), known.end());
   if (network.door) settings.door.listen = "tcp://" + network.door->Text();
+  settings.interfaces = network.interfaces;
+  settings.beacon.interfaces = network.interfaces;
   settings.beacon.enabled = network.beacon;
   settings.beacon.fleet = membership::FleetTag(config.fleet.name);
   settings.credit = network.credit;

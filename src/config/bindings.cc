@@ -334,6 +334,12 @@ Binding Text(std::string& value, std::size_t longest) {
   return binding;
 }
 
+ListBinding Texts(std::vector<std::string>& texts, std::size_t longest) {
+  return {.size = [&texts] { return texts.size(); },
+          .resize = [&texts](std::size_t size) { texts.resize(size); },
+          .at = [&texts, longest](std::size_t i) { return Text(texts[i], longest); }};
+}
+
 Binding Path(std::string& value) {
   Binding binding = Text(value, 4096);
   binding.type = "path";

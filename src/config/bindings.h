@@ -66,6 +66,7 @@ Binding AutoReal(std::optional<float>& value, Interval interval);
 
 Binding Boolean(bool& value);
 Binding Text(std::string& value, std::size_t longest);
+ListBinding Texts(std::vector<std::string>& values, std::size_t longest);
 Binding Path(std::string& value);
 // Letters, digits, '.', '_' and '-': fit for a file name.
 Binding Name(std::string& value);

@@ -10,6 +10,8 @@
 namespace covey::config {
 namespace {
 
+constexpr std::size_t kLongestInterface = 15;  // IFNAMSIZ without the end of the text
+
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
@@ -19,6 +21,19 @@ void VisitSeed(Visitor& v, Seed& seed) {
   v.Scalar({"key", "Public key of the peer, as it prints it when it starts", true},
            PublicKey(seed.key));
   v.Scalar({"address", "Where the peer listens", true}, DialAddress(seed.address));
+}
+
+void VisitLocalNetwork(Visitor& v, NetworkSettings& n) {
+  v.List({"interfaces",
+          "The only network interfaces to be used, e.g. [wlan0, lo] on a robot that has a metered "
+          "modem too; connections by others are cut at once. Empty: all"},
+         Texts(n.interfaces, kLongestInterface));
+  v.Scalar(
+      {"beacon",
+       "Finds the nodes of the fleet on the local network, without a seed: each says there every "
+       "few seconds where it listens (multicast, IPv4). A hash of the fleet's name and the node's "
+       "key can be seen there"},
+      Word<bool>(n.beacon, {{true, "on"}, {false, "off"}}));
 }
 
 void VisitNetwork(Visitor& v, NetworkSettings& n) {
@@ -45,12 +60,7 @@ void VisitNetwork(Visitor& v, NetworkSettings& n) {
           {.size = [&n] { return n.seeds.size(); },
            .resize = [&n](std::size_t size) { n.seeds.resize(size); },
            .visit = [&v, &n](std::size_t i) { VisitSeed(v, n.seeds[i]); }});
-  v.Scalar(
-      {"beacon",
-       "Finds the nodes of the fleet on the local network, without a seed: each says there every "
-       "few seconds where it listens (multicast, IPv4). A hash of the fleet's name and the node's "
-       "key can be seen there"},
-      Word<bool>(n.beacon, {{true, "on"}, {false, "off"}}));
+  VisitLocalNetwork(v, n);
   v.Section({"peers", "How many of the peers it knows a node deals with"}, [&v, &n] {
     v.Scalar({"active",
               "Links that a node seeks: half of them it dials, drawn at random and refreshed, the "

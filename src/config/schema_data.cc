@@ -12,12 +12,6 @@ constexpr std::size_t kLongestLabel = 100;
 constexpr std::size_t kLongestCategories = 32768;
 constexpr std::uint64_t kMostSamples = 1'000'000'000;
 
-ListBinding Texts(std::vector<std::string>& texts, std::size_t longest) {
-  return {.size = [&texts] { return texts.size(); },
-          .resize = [&texts](std::size_t size) { texts.resize(size); },
-          .at = [&texts, longest](std::size_t i) { return Text(texts[i], longest); }};
-}
-
 void VisitFiles(Visitor& v, data::Source& source, bool labels, bool needed) {
   v.Scalar({"csv", "A table instead of the IDX files below; data.csv says what its columns are"},
            Path(source.csv));

@@ -14,6 +14,7 @@
 #include "covey/base/bytes.h"
 #include "transport_zmq/address.h"
 #include "transport_zmq/core.h"
+#include "transport_zmq/own_addresses.h"
 
 namespace covey::transport_zmq {
 namespace {
@@ -31,13 +32,13 @@ bool Set(int fd, int level, int option, int value) {
 }
 
 // Addresses of the interfaces that are up and reach others, or this machine.
-std::set<std::uint32_t> UsableInterfaces() {
+std::set<std::uint32_t> UsableInterfaces(const std::vector<std::string>& among) {
   std::set<std::uint32_t> found;
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return found;
   for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
     if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
-    const bool up = (one->ifa_flags & IFF_UP) != 0;
+    const bool up = (one->ifa_flags & IFF_UP) != 0 && IsAmong(one->ifa_name, among);
     if (!up || (one->ifa_flags & (IFF_MULTICAST | IFF_LOOPBACK)) == 0) continue;
     sockaddr_in address{};
     std::memcpy(&address, one->ifa_addr, sizeof address);
@@ -90,7 +91,7 @@ Status Beacon::Open(const std::string& endpoint) {
 }
 
 void Beacon::LookForInterfaces() {
-  const std::set<std::uint32_t> usable = UsableInterfaces();
+  const std::set<std::uint32_t> usable = UsableInterfaces(settings_.interfaces);
   // The kernel forgets a membership with its interface.
   std::erase_if(interfaces_, [&](std::uint32_t address) { return !usable.contains(address); });
   for (const std::uint32_t address : usable) {

@@ -13,6 +13,7 @@
 #include "covey/base/random.h"
 #include "covey/transport/transport.h"
 #include "covey/transport_zmq/zmq_transport.h"
+#include "transport_zmq/own_addresses.h"
 #include "transport_zmq/resolver.h"
 #include "transport_zmq/socket.h"
 #include "transport_zmq/waker.h"
@@ -28,7 +29,9 @@ struct Core {
         watch((settings.credit + 16) * static_cast<std::uint64_t>(MaxMessageSize()),
               settings.curve),
         waker(std::make_shared<Waker>()),
-        resolver(waker) {}
+        resolver(waker) {
+    if (!settings.interfaces.empty()) watch.LetIn(OwnAddresses::Of(settings.interfaces));
+  }
 
   const Settings settings;
   KeySet keys;
@@ -44,6 +47,12 @@ struct Core {
   // The own key is a copy of this node or this node itself; neither is a peer.
   bool Allowed(const PeerKey& key) const {
     return key != settings.keys.public_key && keys.Contains(key);
+  }
+  // Watches a connection, unless it came by an interface that is not to be used: then it is cut.
+  bool Take(const TcpConnection& connection) {
+    const bool good = watch.Add(connection);
+    counters.cut_interface += good ? 0 : 1;
+    return good;
   }
   void Notice(const std::string& text) const {
     if (settings.notice) settings.notice(text);

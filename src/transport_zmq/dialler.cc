@@ -91,7 +91,7 @@ void Dialler::ReadMonitor(Sink& sink, Time now) {
       case ZMQ_EVENT_CONNECTED:
         if (const auto tcp = TcpConnection::Of(event.value)) {
           connection_ = tcp->id();
-          core_.watch.Add(*tcp);
+          if (!core_.Take(*tcp)) failure_ = "by an interface that network.interfaces leaves out";
         }
         break;
       case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
@@ -107,7 +107,9 @@ void Dialler::ReadMonitor(Sink& sink, Time now) {
                        : "handshake failed: not a node of this kind?";
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-        failure_ = "it ended the handshake: wrong server key, or not a node?";
+        if (failure_.empty()) {
+          failure_ = "it ended the handshake: wrong server key, or not a node?";
+        }
         break;
       case ZMQ_EVENT_CLOSED:
         if (failure_.empty())

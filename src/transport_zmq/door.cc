@@ -64,9 +64,9 @@ void Door::Accepted(int fd, Time now) {
     tcp->Cut();
     return;
   }
+  if (!core_.Take(*tcp)) return;
   const Time cut_at = now + core_.settings.door.patience;
   connections_.emplace(fd, Connection{*tcp, cut_at});
-  core_.watch.Add(*tcp);
   due_ = std::min(due_, cut_at);
 }
 

@@ -64,11 +64,11 @@ void Listener::Accepted(int fd, Time now) {
     tcp->Cut();
     return;
   }
+  if (!core_.Take(*tcp)) return;
   Connection connection;
   connection.tcp = *tcp;
   connection.since = now;
   connections_.emplace(fd, connection);
-  core_.watch.Add(*tcp);
   due_ = std::min(due_, now + core_.settings.first_frame_timeout);
 }
 

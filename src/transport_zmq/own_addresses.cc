@@ -7,11 +7,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 
 namespace covey::transport_zmq {
+
+bool IsAmong(const std::string& name, const std::vector<std::string>& interfaces) {
+  return interfaces.empty() ||
+         std::find(interfaces.begin(), interfaces.end(), name) != interfaces.end();
+}
 
 OwnAddresses::OwnAddresses()
     : fd_(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE)) {
@@ -51,12 +57,12 @@ bool OwnAddresses::Read() {
   return changed;
 }
 
-std::set<std::string> OwnAddresses::All() {
+std::set<std::string> OwnAddresses::Of(const std::vector<std::string>& interfaces) {
   std::set<std::string> found;
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return found;
   for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr) continue;
+    if (one->ifa_addr == nullptr || !IsAmong(one->ifa_name, interfaces)) continue;
     char text[INET6_ADDRSTRLEN] = {};
     if (one->ifa_addr->sa_family == AF_INET) {
       sockaddr_in address{};

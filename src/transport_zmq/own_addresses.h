@@ -6,8 +6,12 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 namespace covey::transport_zmq {
+
+// Whether an interface is named there, or none is.
+bool IsAmong(const std::string& name, const std::vector<std::string>& interfaces);
 
 class OwnAddresses {
  public:
@@ -20,8 +24,9 @@ class OwnAddresses {
   // Takes what the kernel told. Returns: whether an address came or went.
   bool Read();
 
-  // Numeric hosts without brackets ("10.0.0.7", "fe80::1") of all interfaces.
-  static std::set<std::string> All();
+  // Numeric hosts without brackets ("10.0.0.7", "fe80::1") of these interfaces; of all when none is
+  // named.
+  static std::set<std::string> Of(const std::vector<std::string>& interfaces);
 
  private:
   int fd_;

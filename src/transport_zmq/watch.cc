@@ -24,7 +24,11 @@ Watch::~Watch() {
   if (epoll_ >= 0) ::close(epoll_);
 }
 
-void Watch::Add(const TcpConnection& connection) {
+bool Watch::Add(const TcpConnection& connection) {
+  if (let_in_ && !let_in_->contains(connection.OwnHost())) {
+    connection.Cut();
+    return false;
+  }
   Entry entry;
   entry.connection = connection;
   epoll_event event{};
@@ -36,6 +40,7 @@ void Watch::Add(const TcpConnection& connection) {
     ::epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.fd(), &event);
   }
   entries_[connection.id()] = entry;
+  return true;
 }
 
 void Watch::Remove(std::uint64_t id) { entries_.erase(id); }

@@ -16,8 +16,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "covey/base/time.h"
@@ -41,11 +43,14 @@ class Watch {
     return epoll_;
   }  // readable when a resting connection stirs; negative on failure
 
-  void Add(const TcpConnection& connection);
+  // Returns: false, and the connection is cut, when its own end is none of LetIn.
+  bool Add(const TcpConnection& connection);
   void Remove(std::uint64_t id);
   // A complete frame of this connection was read.
   void Delivered(std::uint64_t id, std::size_t frame);
 
+  // From now on only connections whose own end is one of these hosts are watched; others are cut.
+  void LetIn(std::set<std::string> hosts) { let_in_ = std::move(hosts); }
   // Cuts every connection whose own end is none of these hosts. Returns: how many.
   std::size_t CutOthers(const std::set<std::string>& hosts);
 
@@ -75,7 +80,8 @@ class Watch {
   bool curve_;
   int epoll_;
   Time due_ = kNever;
-  std::map<std::uint64_t, Entry> entries_;  // by TcpConnection::id
+  std::optional<std::set<std::string>> let_in_;  // empty: whatever comes
+  std::map<std::uint64_t, Entry> entries_;       // by TcpConnection::id
 };
 
 }  // namespace covey::transport_zmq

@@ -270,7 +270,9 @@ void ZmqTransport::Impl::Poll(Sink& sink, Duration at_most) {
 void ZmqTransport::Impl::FollowOwnAddresses(Time now) {
   if (now < look_at_own_) return;
   look_at_own_ = kNever;
-  const std::size_t cut = core_.watch.CutOthers(OwnAddresses::All());
+  const std::set<std::string> own = OwnAddresses::Of(core_.settings.interfaces);
+  if (!core_.settings.interfaces.empty()) core_.watch.LetIn(own);
+  const std::size_t cut = core_.watch.CutOthers(own);
   core_.counters.cut_address_gone += cut;
   if (cut > 0) {
     core_.Notice("an address of this machine has gone: connections that had it are made anew");

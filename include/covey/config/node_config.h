@@ -66,6 +66,7 @@ struct NetworkSettings {
   std::optional<HostPort> door;        // where newcomers with an invitation knock
   Advertise advertise;
   PeersSettings peers;
+  std::vector<std::string> interfaces;   // the only ones to be used; empty: all
   bool beacon = false;                   // tells and hears who is on the local network
   bool alone = false;                    // nobody to exchange with, and no mistake
   std::vector<Seed> seeds;               // peers that are dialled, again and again

@@ -48,7 +48,8 @@ struct BeaconSettings {
   bool enabled = false;
   std::array<std::uint8_t, 16> fleet{};  // a hash of its name: others are left alone
   std::string group = "239.255.67.86";
-  std::uint16_t port = 7422;  // UDP
+  std::uint16_t port = 7422;              // UDP
+  std::vector<std::string> interfaces{};  // as Settings::interfaces
   // Told where a node of the fleet says that it listens, "host:port", on the thread of Poll.
   std::function<void(const PeerKey& key, const std::string& address)> heard{};
 };
@@ -66,6 +67,10 @@ struct Settings {
   // names it. The own key is always refused.
   std::vector<PeerKey> allowed;
   std::vector<DialAddress> dial;
+
+  // Connections by other interfaces ("wlan0") are cut when they come about; empty: all are good. An
+  // interface need not be there yet.
+  std::vector<std::string> interfaces;
 
   // Chunks that a session grants at most. Queues towards a peer hold 16 frames more, so they never
   // fill before; a peer that has sent more than that ahead of what was read is cut.

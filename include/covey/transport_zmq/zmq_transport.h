@@ -64,6 +64,7 @@ struct Counters {
   std::uint64_t dropped_links = 0;       // beyond max_links
   std::uint64_t cut_unfinished = 0;      // with an endless message, or too much ahead
   std::uint64_t cut_address_gone = 0;    // connections whose own address this machine has lost
+  std::uint64_t cut_interface = 0;       // connections by interfaces that are not to be used
   std::uint64_t cut_silent = 0;          // connections without a first frame
   std::uint64_t knocks = 0;              // frames at the door
   std::uint64_t knocks_dropped = 0;  // at the door: connections without a sound frame, or too many

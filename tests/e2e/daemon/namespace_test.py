@@ -119,6 +119,24 @@ class Namespaces(MembersTest):
         for name, host in (("a", "1"), ("b", "2")):
             self.ip(name, "address", "add", f"{prefix}{host}/64", "dev", "veth", "nodad")
 
+    def test_only_the_interfaces_that_may_be_used(self):
+        # A second wire between the two, and a node that must not use it.
+        run("ip", "link", "add", "modem", "netns", self.spaces["a"], "type", "veth", "peer",
+            "name", "modem", "netns", self.spaces["b"])
+        for name, address in (("a", "10.78.0.1"), ("b", "10.78.0.2")):
+            self.ip(name, "address", "add", address + "/24", "dev", "modem")
+            self.ip(name, "link", "set", "modem", "up")
+        a = self.inside("a", "'[::]:0'", more="  interfaces: [veth]\n")
+        port = a.listen.rpartition(":")[2]
+        quiet = "  advertise: none\n"
+        b = self.inside("b", "0.0.0.0:0", (a.key, f"10.78.0.1:{port}"), quiet)
+        self.wait_peers(b, lambda peers: peers[a.key]["problem"] != "")
+        self.assertEqual(self.status(a)["traffic"]["weights_received"], 0)
+        self.kill(b)
+        b = self.inside("b", "0.0.0.0:0", (a.key, f"10.77.0.1:{port}"), quiet)
+        self.exchanging(a)
+        self.exchanging(b)
+
     def test_ipv6_alone(self):
         for name in "ab":
             self.ip(name, "-4", "address", "flush", "dev", "veth")

@@ -17,6 +17,7 @@ std::string UnusualNetwork() {
   return R"(network:
   listen: "[::1]:0"
   door: "[::1]:7430"
+  interfaces: [wlan0, lo]
   seeds:
     - {key: )" +
          std::string(64, '1') + R"(, address: "[fe80::1%wlan0]:7420"}

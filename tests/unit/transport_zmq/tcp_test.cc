@@ -52,13 +52,28 @@ TEST_F(TcpPair, AWatchCutsWhatHasLostItsAddress) {
   EXPECT_EQ(connection->OwnHost(), "127.0.0.1");
   Watch watch(1000, false);
   watch.Add(*connection);
-  std::set<std::string> own = OwnAddresses::All();
+  std::set<std::string> own = OwnAddresses::Of({});
   EXPECT_TRUE(own.contains("127.0.0.1"));
   EXPECT_EQ(watch.CutOthers(own), 0u);
   own.erase("127.0.0.1");
   EXPECT_EQ(watch.CutOthers(own), 1u);
   char byte = 0;
   EXPECT_EQ(::recv(writer_, &byte, 1, 0), 0);
+}
+
+TEST_F(TcpPair, AWatchLetsInBySomeInterfacesOnly) {
+  EXPECT_TRUE(OwnAddresses::Of({"lo", "nosuch0"}).contains("127.0.0.1"));
+  EXPECT_TRUE(OwnAddresses::Of({"nosuch0"}).empty());
+  const auto connection = TcpConnection::Of(reader_);
+  ASSERT_TRUE(connection);
+  Watch watch(1000, false);
+  EXPECT_TRUE(watch.Add(*connection));
+  watch.LetIn({"127.0.0.1"});
+  EXPECT_TRUE(watch.Add(*connection));
+  watch.LetIn({"10.0.0.7"});
+  EXPECT_FALSE(watch.Add(*connection));
+  char byte = 0;
+  EXPECT_EQ(::recv(writer_, &byte, 1, 0), 0) << "cut";
 }
 
 TEST_F(TcpPair, WhatIsReadIsConsumed) {
