@@ -41,7 +41,7 @@ TEST_F(FleetTest, SameSeedSameBitsOtherSeedOtherBits) {
 TEST_F(FleetTest, SurvivesLossDuplicationAndDelay) {
   experiment_.node.faults.weights_drop = 0.25;
   experiment_.node.faults.deltas_drop = 0.25;
-  experiment_.node.faults.duplicate = 0.3;
+  experiment_.node.faults.duplicate = 0.5;
   experiment_.node.faults.delay = std::chrono::microseconds(100);
   const FleetResult result = Run();
   EXPECT_GT(MeanAccuracy(result), 0.9);
@@ -50,15 +50,20 @@ TEST_F(FleetTest, SurvivesLossDuplicationAndDelay) {
       << "the tail ends by counting, not by patience";
   std::uint64_t dropped = 0;
   std::uint64_t duplicated = 0;
+  std::uint64_t made = 0;
+  std::uint64_t applied = 0;
   for (const NodeResult& node : result.nodes) {
     dropped += node.links.faults.weights_dropped + node.links.faults.deltas_dropped;
     duplicated += node.links.faults.duplicated;
+    made += node.counters.deltas_made;
+    applied += node.counters.deltas_applied;
     // Nothing is applied twice: every DELTAS applied belongs to one exchange begun.
     EXPECT_LE(node.counters.deltas_applied + node.counters.nacked + node.counters.expired,
               node.counters.weights_started);
   }
   EXPECT_GT(dropped, 0u);
   EXPECT_GT(duplicated, 0u);
+  EXPECT_LT(applied, made) << "three quarters arrive, half of them twice";
 }
 
 // A reply takes twenty rounds: with two exchanges in flight for that long the fleet ended at 0.78.

@@ -12,9 +12,7 @@ namespace covey::session {
 namespace {
 
 using namespace std::chrono_literals;
-using consensus::Message;
 using consensus::MessageKind;
-using test::MessageOf;
 using test::Pair;
 using test::PayloadOf;
 using test::SessionSettings;
@@ -160,7 +158,9 @@ TEST(Gates, WrongBegin) {
   for (const auto& [reason, bend] : cases) {
     Attack attack;
     bend(attack);
-    attack.SendAll();
+    attack.SendBegin();
+    EXPECT_EQ(attack.pair.b.host.reserved, 0u) << wire::Name(reason);
+    for (std::uint32_t i = 0; i < 3; ++i) attack.SendChunk(i);
     attack.pair.b.host.budget = 2400;
     attack.ExpectRejected(reason);
   }
@@ -287,12 +287,12 @@ TEST(Gates, ChunksWithoutBegin) {
 }
 
 TEST(Gates, ChunksOutOfOrder) {
-  Attack attack;
-  attack.SendBegin();
-  attack.SendChunk(0);
-  attack.SendChunk(2);
-  attack.SendChunk(1);
-  attack.ExpectRejected(Reason::kOrder);
+  for (const auto& order : std::vector<std::vector<std::uint32_t>>{{0, 2, 1}, {1, 0, 2}}) {
+    Attack attack;
+    attack.SendBegin();
+    for (const std::uint32_t index : order) attack.SendChunk(index);
+    attack.ExpectRejected(Reason::kOrder);
+  }
 }
 
 TEST(Gates, AChunkOfAnotherFleet) {
