@@ -39,6 +39,14 @@ class Hostile : public testing::TestWithParam<bool> {
   std::unique_ptr<Client> Member() {
     return std::make_unique<Client>(GetParam() ? &member_ : nullptr, node().key());
   }
+  // One with the same settings and a key of its own, not yet open.
+  Node Another() {
+    Node other;
+    other.settings = node().settings;
+    other.settings.listen = "tcp://127.0.0.1:0";
+    other.settings.keys = KeyPair::Generate();
+    return other;
+  }
   bool Until(const std::function<bool(const Counters&)>& counted) {
     return Drive(all(), [&] { return counted(node().transport->counters()); });
   }
@@ -73,13 +81,12 @@ TEST_P(Hostile, BytesThatAreNoGreeting) {
 }
 
 TEST_P(Hostile, AnAnnouncedGibibyteTakesNoMemory) {
-  Raw raw(endpoint());
   std::string greeting = std::string("\xff\0\0\0\0\0\0\0\x01\x7f\x03\x00", 12);
   greeting += GetParam() ? "CURVE" : "NULL";
   greeting.resize(64, '\0');
+  greeting += std::string("\x06\0\0\0\0\x40\0\0\0", 9);  // a long command of 2^30 bytes
+  Raw raw(endpoint());
   ASSERT_TRUE(raw.Send(greeting));
-  // A long command of 2^30 bytes.
-  ASSERT_TRUE(raw.Send(std::string("\x06\0\0\0\0\x40\0\0\0", 9)));
   const std::size_t before = Resident();
   std::size_t sent = 0;
   EXPECT_TRUE(Drive(all(), [&] {
@@ -87,6 +94,14 @@ TEST_P(Hostile, AnAnnouncedGibibyteTakesNoMemory) {
     return raw.Cut();
   }));
   EXPECT_LT(Resident(), before + 2 * kMiB);
+  // The announcement alone is enough.
+  Node patient = Another();
+  patient.settings.handshake_timeout = std::chrono::minutes(10);
+  patient.settings.first_frame_timeout = std::chrono::minutes(10);
+  patient.Open();
+  Raw other(patient.transport->endpoint());
+  ASSERT_TRUE(other.Send(greeting));
+  EXPECT_TRUE(Drive({&patient}, [&] { return other.Cut(); }));
 }
 
 TEST_P(Hostile, OversizeFramesEndTheirConnection) {
@@ -134,17 +149,19 @@ TEST_P(Hostile, ASelfChosenRoutingIdHasNoEffect) {
 }
 
 TEST_P(Hostile, AnIdleConnectionIsCut) {
+  const auto never = std::chrono::minutes(10);
   // By libzmq: no greeting within the handshake time-out.
-  node().settings.handshake_timeout = std::chrono::milliseconds(100);
-  node().settings.first_frame_timeout = std::chrono::milliseconds(300);
-  node().settings.listen = "tcp://127.0.0.1:0";
-  Node other;
-  other.settings = node().settings;
-  other.settings.keys = KeyPair::Generate();
-  other.Open();
-  Raw raw(other.transport->endpoint());
-  EXPECT_TRUE(Drive({&other}, [&] { return raw.Cut(); }));
+  Node greeted = Another();
+  greeted.settings.handshake_timeout = std::chrono::milliseconds(100);
+  greeted.settings.first_frame_timeout = never;
+  greeted.Open();
+  Raw raw(greeted.transport->endpoint());
+  EXPECT_TRUE(Drive({&greeted}, [&] { return raw.Cut(); }));
   // By us: a member that shakes hands and then is silent.
+  Node other = Another();
+  other.settings.handshake_timeout = never;
+  other.settings.first_frame_timeout = std::chrono::milliseconds(300);
+  other.Open();
   auto client = std::make_unique<Client>(GetParam() ? &member_ : nullptr, other.key());
   client->Connect(other.transport->endpoint());
   EXPECT_TRUE(Drive({&other}, [&] { return other.transport->counters().cut_silent >= 1; }));
@@ -152,10 +169,7 @@ TEST_P(Hostile, AnIdleConnectionIsCut) {
 }
 
 TEST_P(Hostile, LinksBeyondTheLimitAreRefused) {
-  Node other;
-  other.settings = node().settings;
-  other.settings.listen = "tcp://127.0.0.1:0";
-  other.settings.keys = KeyPair::Generate();
+  Node other = Another();
   other.settings.max_links = 2;
   other.Open();
   std::vector<std::unique_ptr<Client>> clients;
@@ -223,10 +237,7 @@ TEST_P(Curve, TheOwnKeyIsRefused) {
 }
 
 TEST_P(Curve, ManyUnknownKeysOfOneAddressGetNoAnswer) {
-  Node other;
-  other.settings = node().settings;
-  other.settings.listen = "tcp://127.0.0.1:0";
-  other.settings.keys = KeyPair::Generate();
+  Node other = Another();
   other.settings.refusals_per_second = 0;
   other.settings.refusals_burst = 3;  // the self-test takes one
   other.Open();

@@ -1,6 +1,12 @@
 // Links between well-behaved transports: up, frames, down, again.
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "e2e/transport_zmq/fixture.h"
 #include "e2e/transport_zmq/relay.h"
@@ -239,12 +245,22 @@ TEST_P(Links, ToANameAreResolved) {
   EXPECT_EQ(b().transport->dials().at(0).address, name);
 }
 
+bool HasIpv6() {
+  const int fd = ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_addr = in6addr_loopback;
+  const auto* any_port = reinterpret_cast<const sockaddr*>(&address);
+  const bool has = fd >= 0 && ::bind(fd, any_port, sizeof address) == 0;
+  if (fd >= 0) ::close(fd);
+  return has;
+}
+
 TEST_P(Links, ComeUpOverIpv6) {
+  if (!HasIpv6()) GTEST_SKIP() << "no IPv6 here";
   nodes_ = MakeNodes(2, GetParam());
   a().settings.listen = "tcp://[::1]:0";
-  auto opened = ZmqTransport::Open(a().settings);
-  if (!opened) GTEST_SKIP() << "no IPv6 here: " << opened.error().Format();
-  a().transport = std::move(*opened);
+  a().Open();
   b().settings.dial = {{a().key(), a().transport->endpoint()}};
   b().Open();
   Meet();
@@ -281,6 +297,27 @@ TEST_P(Links, AreFairToAPeerBesideAFlood) {
   }));
   ASSERT_TRUE(before);
   EXPECT_LT(*before, 500u);
+}
+
+TEST(Transport, PausesBetweenAttemptsGrow) {
+  auto nodes = MakeNodes(2, false);
+  nodes[0]->Open();
+  nodes[1]->settings.dial = {{nodes[0]->key(), nodes[0]->transport->endpoint()}};
+  nodes[0]->transport.reset();  // nobody listens there any more
+  nodes[1]->Open();
+  std::uint64_t attempts = 0;
+  auto last = std::chrono::steady_clock::now();
+  EXPECT_TRUE(Drive(
+      {nodes[1].get()},
+      [&] {
+        const auto now = std::chrono::steady_clock::now();
+        const bool grown = attempts >= 3 && now - last >= std::chrono::milliseconds(500);
+        if (std::exchange(attempts, nodes[1]->transport->counters().dial_attempts) != attempts) {
+          last = now;
+        }
+        return grown;
+      }))
+      << attempts << " attempts";
 }
 
 TEST(Transport, WakesFromAnotherThread) {
