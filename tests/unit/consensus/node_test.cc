@@ -236,6 +236,28 @@ TEST_F(NodeTest, InFlightLimitHoldsBackAndForgets) {
   for (int round = 0; round < 5; ++round) EXPECT_EQ(Of<SendWeights>(Round(1)).size(), 5u);
 }
 
+TEST_F(NodeTest, WhereAnswersAreSlowOneExchangeLessIsInFlight) {
+  for (const int rounds : {3, 4}) {  // three are not slow
+    Make({.batches = 1, .sends = 1});
+    Post(PeerUp{Key(1)});
+    Post(Started{});
+    const ExchangeId first = Of<SendWeights>(Round(1)).at(0).exchange;
+    std::vector<SendWeights> others;
+    for (int round = 1; round < rounds; ++round) {
+      for (const SendWeights& one : Of<SendWeights>(Round(1))) others.push_back(one);
+    }
+    now_ += kStep;
+    for (const SendWeights& one : Of<SendWeights>(Post(Trained{1}))) others.push_back(one);
+    Receive(Make(MessageKind::kDeltas, 1, first.value, {1, 1, 1}));
+    EXPECT_EQ(node_->counters().deltas_applied, 1u);
+    Post(Drained{});
+    for (const SendWeights& one : others) Post(Nacked{Key(1), one.exchange});
+    EXPECT_EQ(node_->pending(), 0u);
+    EXPECT_EQ(Of<SendWeights>(Round(1)).size(), 1u);
+    EXPECT_EQ(Of<SendWeights>(Round(1)).size(), rounds > 3 ? 0u : 1u);
+  }
+}
+
 TEST_F(NodeTest, ARefusedExchangeIsNoLongerInFlight) {
   Make({.batches = 1, .sends = 2});
   Post(PeerUp{Key(1)});
