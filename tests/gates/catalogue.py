@@ -20,6 +20,7 @@ Every row of docs/robustness.md has a gate with a test that it names, or a reaso
 import os
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 DOCUMENT = "docs/robustness.md"
 SKIPPED_FOLDERS = {".git", "build", "runs", "__pycache__"}
@@ -29,9 +30,9 @@ METHOD = re.compile(r"^class (\w+)|^    def (test_\w+)", re.M)
 WORDS = {"gate", "file", "test", "row", "none", "why", "-", "+"}
 
 
-class Test:
-    def __init__(self, program, name):
-        self.program, self.name = program, name
+class Test(NamedTuple):
+    program: str
+    name: str
 
     @property
     def is_script(self):
@@ -48,18 +49,6 @@ class Test:
             if self.name in (".".join(found) for found in DEFINED.findall(path.read_text())):
                 return str(path.relative_to(root))
         return ""
-
-    def key(self):
-        return self.program, self.name
-
-    def __eq__(self, other):
-        return self.key() == other.key()
-
-    def __lt__(self, other):
-        return self.key() < other.key()
-
-    def __hash__(self):
-        return hash(self.key())
 
 
 def methods(path):

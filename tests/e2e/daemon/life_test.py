@@ -4,6 +4,7 @@ import os
 import signal
 import stat
 import subprocess
+import time
 import unittest
 
 from fixture import BIN, LONG, FleetTest, edit
@@ -134,11 +135,12 @@ class Stop(FleetTest):
 
     def test_kill_leaves_a_checkpoint_that_can_be_loaded(self):
         daemon = self.start(self.config(checkpoint_every="1s")).ready()
-        daemon.log("wrote a checkpoint")
-        daemon.log("wrote a checkpoint")
+        end = time.monotonic() + LONG
+        while len(self.checkpoints()) < 2:  # of which it must take the newer
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
         daemon.kill()
         written = self.checkpoints()
-        self.assertTrue(written)
         again = self.start(self.config(), "--paused").ready()
         again.log("goes on from a checkpoint")
         self.assertEqual(self.status(again)["batches"], int(written[-1][5:25]))
