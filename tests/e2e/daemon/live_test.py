@@ -62,7 +62,8 @@ class Live(FleetTest):
 
     def push(self, daemon, text, code=0):
         done = subprocess.run(
-            [os.path.join(BIN, "covey"), "push", "--json", "--socket", daemon.api, "--csv", "-"],
+            [os.path.join(BIN, "covey"), "push", "--json", "--socket", daemon.api, "--csv", "-",
+             "--timeout", "60s"],
             input=text, capture_output=True, text=True, timeout=LONG)
         self.assertEqual(done.returncode, code, done.stderr)
         self.stderr = done.stderr
@@ -243,7 +244,8 @@ class Live(FleetTest):
     def pusher(self, daemon, rows):
         """Pushes a thousand samples a second, ten at a time. Returns: the process."""
         push = subprocess.Popen(
-            [os.path.join(BIN, "covey"), "push", "--json", "--socket", daemon.api, "--csv", "-"],
+            [os.path.join(BIN, "covey"), "push", "--json", "--socket", daemon.api, "--csv", "-",
+             "--timeout", "60s"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         push.stdin.write(HEADER)
         begin = time.monotonic()
@@ -260,6 +262,7 @@ class Live(FleetTest):
         daemon = self.start(self.node("start_at: 100, max_samples: 100000")).ready()
         push = self.pusher(daemon, 3000)
         out, err = push.communicate(timeout=LONG)
+        self.assertEqual(push.returncode, 0, err)
         accepted = json.loads(out)["accepted"]
         self.assertEqual(accepted, 3000, err)
         self.assertGreater(self.wait_status(daemon, lambda s: s["batches"] > 0)["batches"], 0)
