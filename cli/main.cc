@@ -21,6 +21,7 @@
 #include "data_command.h"
 #include "fleet_commands.h"
 #include "init_command.h"
+#include "key_command.h"
 #include "model_files.h"
 #include "model_text.h"
 #include "peer_commands.h"
@@ -315,6 +316,7 @@ int Main(int argc, char** argv) {
   const Command& status = Add(program, "status", "Show what the daemon is doing", options);
   PeerCommands of_peers(HostOf(program, options));
   FleetCommands of_fleet(program, FleetHostOf(program, options));
+  const KeyCommand key(program, options.config, [&options] { return ConfigOf(options); });
   const Command& pause = Add(program, "pause", "Stop training; go on answering peers", options);
   const Command& resume = Add(program, "resume", "Go on training", options);
   const Command& settle =
@@ -363,6 +365,8 @@ int Main(int argc, char** argv) {
     done = *ran;
   } else if (const std::optional<Status> signed_it = of_fleet.Run()) {
     done = *signed_it;
+  } else if (const std::optional<Status> shown = key.Run()) {
+    done = *shown;
   } else if (const std::optional<Status> made = init.Run()) {
     done = *made;
   } else if (const auto of_models = models.Run()) {

@@ -1,5 +1,6 @@
 """How a daemon starts, goes on, and ends."""
 
+import json
 import os
 import signal
 import stat
@@ -26,6 +27,19 @@ class Start(FleetTest):
         again = self.start(self.config()).ready()
         self.assertEqual(again.key, daemon.key)
         self.assertFalse([line for line in again.errors if "made a key pair" in line])
+
+    def test_key_is_shown_and_not_made(self):
+        path = self.config("c", mode="curve")
+        self.covey("key", "show", "--config", path, code=66)
+        self.assertIn("there is no key yet", self.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.state("c"), "identity.key")))
+        daemon = self.start(path, "--init")
+        daemon.wait_line(daemon.lines, "^key=")
+        self.assertEqual(daemon.wait(), 0)
+        shown = self.covey("key", "show", "--config", path).strip()
+        self.assertEqual(daemon.lines[0].strip(), "key=" + shown)
+        told = json.loads(self.covey("key", "show", "--json", "--config", path))
+        self.assertEqual((told["schema"], told["public_key"]), ("covey.key/1", shown))
 
     def test_bad_configuration_is_78_with_all_errors(self):
         path = self.config(extra="trian: 1\napi: {listem: /x}\n")
