@@ -28,6 +28,7 @@ SHORTEST = 10  # seconds that a test may always take
 LONGEST = 300
 TIMES = 10
 DAEMONS = {"coveyd", "covey"}  # what a script of tests/e2e starts
+HELD, SURVIVES, BROKEN = "held", "SURVIVES", "BROKEN"
 PASSES, SKIPS = "PASSES", "runs no test"
 
 
@@ -105,7 +106,7 @@ class Scratch:
 
 
 def without(scratch, gate, limits):
-    """Returns: the line that says what the tests of a gate do without it, and whether all fail."""
+    """Returns: what the tests of a gate do without it, and whether all fail: one of the words."""
     whole = {}
     try:
         for edit in gate.edits:
@@ -115,13 +116,13 @@ def without(scratch, gate, limits):
             path.write_text(text.replace(edit.old, edit.new))
         problem = scratch.compile(gate.tests)
         if problem is not None:
-            return f"does not compile without it:\n{problem}", False
+            return f"without it, nothing is built:\n{problem}", BROKEN
         ends = [(test, scratch.run(test, limits[test])[0]) for test in gate.tests]
     finally:
         for path, text in whole.items():
             path.write_text(text)
     held = not any(end in (PASSES, SKIPS) for _, end in ends)
-    return ", ".join(f"{test.name} {end}" for test, end in ends), held
+    return ", ".join(f"{test.name} {end}" for test, end in ends), HELD if held else SURVIVES
 
 
 def passing(scratch, tests):
@@ -156,9 +157,9 @@ def run(options):
         return 1
     holds = 0
     for gate in gates:
-        line, held = without(scratch, gate, limits)
-        holds += held
-        print(f"{'held' if held else 'SURVIVES'}: {gate.name}: {line}", flush=True)
+        line, word = without(scratch, gate, limits)
+        holds += word == HELD
+        print(f"{word}: {gate.name}: {line}", flush=True)
     print(f"{holds} of {len(gates)} gates are held by their tests")
     return 0 if gates and holds == len(gates) else 1
 
