@@ -128,6 +128,8 @@ TEST_F(DoorTest, WhoSaysNothingIsCut) {
 
 TEST_F(DoorTest, ConnectionsAreBounded) {
   node().settings.door.max_connections = 2;
+  node().settings.door.patience = std::chrono::minutes(10);
+  node().settings.handshake_timeout = std::chrono::minutes(10);
   node().Open();
   std::vector<std::unique_ptr<Raw>> raws;
   for (int i = 0; i < 5; ++i) raws.push_back(std::make_unique<Raw>(door()));

@@ -217,7 +217,12 @@ TEST_P(Links, ReportFullWhenNothingLeaves) {
 
 TEST_P(Links, StopInTimeWithUnreachablePeersQueued) {
   OpenPair();
+  Relay relay(a().transport->endpoint());
+  b().transport.reset();
+  b().settings.dial = {{a().key(), relay.endpoint()}};
+  b().Open();
   Meet();
+  relay.Hold(true);  // what is queued stays so
   ASSERT_TRUE(b().transport->Dial({KeyPair::Generate().public_key, "tcp://192.0.2.1:9"}));
   // A receiver that is as fast as the sender never lets the queue fill.
   constexpr int kMost = 200;
