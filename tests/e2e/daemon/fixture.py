@@ -87,6 +87,7 @@ class Daemon:
         self.errors = []
         self.lines = []
         self.changed = threading.Condition()
+        self.reading = 2  # streams that have not ended
         self.readers = [threading.Thread(target=self._read, args=(stream, lines), daemon=True)
                         for stream, lines in ((self.process.stdout, self.lines),
                                               (self.process.stderr, self.errors))]
@@ -99,15 +100,16 @@ class Daemon:
                 lines.append(line.rstrip("\n"))
                 self.changed.notify_all()
         with self.changed:
+            self.reading -= 1
             self.changed.notify_all()
 
     def wait_line(self, lines, pattern):
-        """The first line that matches; waits for it."""
+        """The first line that matches; waits for it, or for the end of all that the daemon says."""
         def find():
             return next((line for line in lines if re.search(pattern, line)), None)
 
         with self.changed:
-            self.changed.wait_for(lambda: find() or self.process.poll() is not None, LONG)
+            self.changed.wait_for(lambda: find() or self.reading == 0, LONG)
             found = find()
         if found is None:
             raise AssertionError(f"no line like {pattern!r}; got {self.lines} {self.errors}")
