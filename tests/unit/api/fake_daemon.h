@@ -84,6 +84,7 @@ class ApiServer : public ::testing::Test {
     server_.emplace(std::move(*server));
     thread_ = std::thread([this] {
       while (!stop_) server_->Poll(daemon_, 10s);
+      server_->Poll(daemon_, 0s);  // what was published before it was told to stop
     });
   }
   void Stop() {
