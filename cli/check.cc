@@ -1,5 +1,6 @@
 #include "check.h"
 
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -79,6 +80,17 @@ void CheckListen(const std::string& what, const config::HostPort& place, Finding
       what,
       {ErrorCode::kCantCreate, place.Text(), std::strerror(error),
        error == EADDRINUSE ? transport_zmq::PortHolder(place.port) + ": is it this node?" : ""});
+}
+
+void CheckInterfaces(const std::vector<std::string>& interfaces, Findings& findings) {
+  for (const std::string& name : interfaces) {
+    if (::if_nametoindex(name.c_str()) != 0) {
+      findings.Good("network.interfaces", name + " is there");
+    } else {
+      findings.Warn("network.interfaces",
+                    "'" + name + "' is not there: nobody gets in by it until it comes");
+    }
+  }
 }
 
 void CheckSeeds(const config::NetworkSettings& network, Findings& findings) {
@@ -199,6 +211,7 @@ std::vector<Finding> CheckNode(const std::string& path) {
                                      std::to_string(parameters) + " parameters");
   CheckData(config, findings);
   CheckListen("network.listen", config.network.listen, findings);
+  CheckInterfaces(config.network.interfaces, findings);
   if (config.network.door) CheckListen("network.door", *config.network.door, findings);
   if (config.http.enabled) CheckListen("http.listen", config.http.listen, findings);
   CheckSeeds(config.network, findings);

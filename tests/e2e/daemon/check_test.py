@@ -58,6 +58,14 @@ class Check(FleetTest):
         self.assertIn(f"coveyd (pid {daemon.process.pid}) listens there",
                       found["network.door"]["text"])
 
+    def test_an_interface_that_is_not_there(self):
+        path = self.edited(("  listen: 127.0.0.1:0",
+                            "  listen: 127.0.0.1:0\n  interfaces: [nosuch0]"))
+        code, found = self.check(path)
+        self.assertEqual(code, 0, found)
+        self.assertEqual(found["network.interfaces"]["result"], "warning")
+        self.assertIn("'nosuch0' is not there", found["network.interfaces"]["text"])
+
     def test_a_key_that_others_may_read(self):
         path = self.edited(("security: {", "security: {key_file: " + path_of_key(self) + ", "))
         code, found = self.check(path)
