@@ -50,6 +50,31 @@ void CheckSegments(const NodeConfig& c, std::size_t exchanged, Problems& problem
                       .note = "at most " + std::to_string(most)});
 }
 
+// What docs/consensus.md, 7, measured of it.
+void CheckCorrection(const NodeConfig& c, Problems& problems) {
+  const float correction = c.train.optimizer.correction;
+  if (c.train.optimizer.kind != optim::Settings::Kind::kQuasiGlobal || correction == 0) return;
+  const std::string path = "train.optimizer.correction";
+  if (c.faults.deltas_drop > 0 || !c.consensus.reply) {
+    const std::string key = c.consensus.reply ? "faults.deltas_drop" : "consensus.reply";
+    problems.push_back({.path = path,
+                        .reads = {key},
+                        .what = "lives on replies, and not all of them arrive (" + key +
+                                "): what they would have undone piles up, which can diverge",
+                        .note = "leave it out where replies are lost",
+                        .warning = true});
+  }
+  constexpr float kMostOfOneBatch = 0.05f;
+  if (c.consensus.batches == 1 && correction > kMostOfOneBatch) {
+    problems.push_back({.path = path,
+                        .reads = {"consensus.batches"},
+                        .what = "one batch a round says too little about a node's data for more "
+                                "than 0.05, which can diverge",
+                        .note = "lower it, or raise consensus.batches",
+                        .warning = true});
+  }
+}
+
 }  // namespace
 
 void TakeOver(const Status& status, const std::string& section, std::vector<Problem>& problems) {
@@ -71,6 +96,7 @@ void AddModelProblems(const NodeConfig& c, std::vector<Problem>& problems) {
   TakeOver(model, "model", problems);
   TakeOver(optim::Validate(c.train.optimizer), "train", problems);
   CheckExchangedState(c, problems);
+  CheckCorrection(c, problems);
   if (!model) return;
   const std::size_t exchanged =
       optim::ExchangedSize(c.train.optimizer, nn::LayoutOf(c.model).size());

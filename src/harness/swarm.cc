@@ -124,7 +124,10 @@ class Swarm {
     worker.pid = fork();
     if (worker.pid == 0) {
       close(ends[0]);
-      for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
+      // Ctrl-C reaches the whole group; it is the parent that ends us, so that no seed passes for
+      // one that crashed. Without a parent the next line to it does.
+      for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
+      std::signal(SIGPIPE, SIG_DFL);
       Work(worker.next, ends[1]);
       _exit(0);
     }

@@ -262,6 +262,27 @@ TEST(Gamma, WarnsWhenRepliesOvershoot) {
                   "      |                              ^~~ auto is 1 / (sends + 1)"));
 }
 
+TEST(Correction, WarnsWhereItIsKnownToDiverge) {
+  const auto warnings = [](const std::string& optimizer, const std::string& rest) {
+    const auto loaded =
+        ParseNode(SmallNode("train: {optimizer: {kind: quasi_global, " + optimizer + "}}\n" + rest),
+                  "n.yaml");
+    return loaded ? loaded->warnings : std::vector<std::string>{loaded.error().what};
+  };
+  const std::string no_replies = "consensus: {reply: false, batches: 5}\n";
+  const std::string lost = "faults: {deltas_drop: 10%}\n";
+  EXPECT_THAT(warnings("correction: 0.5", "consensus: {batches: 5}\n"), IsEmpty());
+  EXPECT_THAT(warnings("correction: 0.05", "consensus: {batches: 1}\n"), IsEmpty());
+  EXPECT_THAT(warnings("correction: 0", lost), IsEmpty());
+  EXPECT_THAT(warnings("correction: 0.5", "faults: {weights_drop: 10%}\n"), IsEmpty());
+  EXPECT_THAT(warnings("correction: 0.5", lost),
+              ElementsAre(HasSubstr("n.yaml:3:53: warning: train.optimizer.correction: lives on "
+                                    "replies, and not all of them arrive (faults.deltas_drop)")));
+  EXPECT_THAT(warnings("correction: 0.5", no_replies), ElementsAre(HasSubstr("consensus.reply")));
+  EXPECT_THAT(warnings("correction: 0.1", "consensus: {batches: 1}\n"),
+              ElementsAre(HasSubstr("one batch a round says too little")));
+}
+
 TEST(Check, WorksOnSettingsThatCameFromNoFile) {
   NodeConfig config = ParseNode(SmallNode(), "n.yaml")->value;
   EXPECT_TRUE(Check(config));

@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <thread>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "transport_zmq/own_addresses.h"
@@ -36,6 +36,9 @@ class TcpPair : public testing::Test {
     reader_ = ::accept(listener, nullptr, nullptr);
     ASSERT_GE(reader_, 0);
     ::close(listener);
+    // Who waits for a connection to be cut that never is gets an error.
+    const timeval patience{.tv_sec = 10, .tv_usec = 0};
+    ASSERT_EQ(::setsockopt(writer_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
   }
   void TearDown() override {
     ::close(writer_);
