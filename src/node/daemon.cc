@@ -22,6 +22,8 @@ namespace covey::node {
 namespace {
 
 constexpr Duration kStopWithin = std::chrono::milliseconds(4500);
+// What a thread that only has to hear of it gets at least, however long the disk took before.
+constexpr Duration kHearWithin = std::chrono::milliseconds(500);
 constexpr Duration kPssEvery = std::chrono::seconds(2);
 constexpr Duration kReportWithin = std::chrono::milliseconds(250);
 constexpr Duration kLookAround = std::chrono::milliseconds(50);
@@ -33,6 +35,14 @@ constexpr Duration kLookAround = std::chrono::milliseconds(50);
              {{"waiting_for", what}});
   std::fflush(nullptr);
   std::_Exit(static_cast<int>(ErrorCode::kSoftware));
+}
+
+// A thread that can't be joined has something to do that may be lost: the evaluation of a large set,
+// a model on its way to a slow disk.
+[[noreturn]] void EndEarly(const char* what, const Status& written) {
+  log::Warning(log::Category::kNode, what);
+  std::fflush(nullptr);
+  std::_Exit(written ? 0 : static_cast<int>(written.error().code));
 }
 
 }  // namespace
@@ -260,7 +270,11 @@ Status Daemon::State::End(Ending ending) {
   if (!network->WaitEnded(deadline)) EndHung("network");
   SavePeers();
   admissions.Save();
+  const auto at_least = [&deadline] {
+    deadline = std::max(deadline, Clock::Source::now() + kHearWithin);
+  };
   if (ending == Ending::kFailure) {
+    at_least();
     if (!evaluator.Stop(deadline)) EndHung("evaluation");
     return tl::unexpected(KeepLastGood(settings.config, learner.last_good(), *failure));
   }
@@ -276,14 +290,11 @@ Status Daemon::State::End(Ending ending) {
     deadline = Clock::Source::now() + kStopWithin;
   }
   const Status written = checkpoints.WriteLast(learner.Save());
-  if (!evaluator.Stop(deadline)) {
-    // The evaluation of a large set goes on; it holds nothing that has to be saved.
-    log::Warning(log::Category::kNode, "ends during an evaluation");
-    std::fflush(nullptr);
-    std::_Exit(written ? 0 : static_cast<int>(written.error().code));
-  }
-  // Written last: the checkpoint matters more.
-  if (!publisher.Stop(deadline)) EndHung("publishing");
+  // All that has to be saved is saved, so what still runs is no failure.
+  at_least();
+  if (!evaluator.Stop(deadline)) EndEarly("ends during an evaluation", written);
+  at_least();
+  if (!publisher.Stop(deadline)) EndEarly("ends before its last model is published", written);
   return written;
 }
 
