@@ -37,8 +37,8 @@ constexpr Duration kLookAround = std::chrono::milliseconds(50);
   std::_Exit(static_cast<int>(ErrorCode::kSoftware));
 }
 
-// A thread that can't be joined has something to do that may be lost: the evaluation of a large set,
-// a model on its way to a slow disk.
+// A thread that can't be joined has something to do that may be lost: the evaluation of a large
+// set, a model on its way to a slow disk.
 [[noreturn]] void EndEarly(const char* what, const Status& written) {
   log::Warning(log::Category::kNode, what);
   std::fflush(nullptr);
