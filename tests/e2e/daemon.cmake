@@ -18,6 +18,15 @@ foreach(test link_test.py crowd_test.py)
     LABELS e2e TIMEOUT 300 ENVIRONMENT "${COVEY_TEST_ENVIRONMENT}")
 endforeach()
 
+# A disk that answers late: a library before the C library, which is a sanitizer's own place.
+add_library(slow_disk MODULE ${CMAKE_CURRENT_SOURCE_DIR}/daemon/slow_disk.cc)
+set_target_properties(slow_disk PROPERTIES PREFIX ""
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+add_test(NAME e2e_daemon_slow_disk
+  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/daemon/slow_disk_test.py)
+set_tests_properties(e2e_daemon_slow_disk PROPERTIES
+  LABELS e2e TIMEOUT 60 ENVIRONMENT "${COVEY_TEST_ENVIRONMENT}")
+
 # Network namespaces, which need root.
 add_test(NAME e2e_daemon_namespace
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/daemon/namespace_test.py)
