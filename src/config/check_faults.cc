@@ -34,6 +34,20 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> TakeRange(std::string_vie
   return std::pair(bounds[0], bounds[1]);
 }
 
+// Who may have links with whom is no node's own.
+void CheckOverriddenTopology(const Experiment& e, std::vector<Problem>& problems) {
+  for (const auto& [index, own] : e.overrides.nodes) {
+    for (const auto& [key, value] : own.set) {
+      if (!key.starts_with("faults.links.topology.")) continue;
+      problems.push_back({.path = "experiment.overrides[" + std::to_string(index) + "]",
+                          .reads = {},
+                          .what = key + " is of the whole fleet, not of one node",
+                          .note = "set it in the file's own faults.links.topology"});
+      break;
+    }
+  }
+}
+
 void CheckTopology(const Experiment& e, std::vector<Problem>& problems) {
   using Kind = TopologySettings::Kind;
   const TopologySettings& topology = e.node.faults.links.topology;
@@ -87,6 +101,7 @@ void AddFaultProblems(const Experiment& e, std::vector<Problem>& problems) {
     }
   }
   CheckTopology(e, problems);
+  CheckOverriddenTopology(e, problems);
   for (std::size_t i = 0; i < faults.partitions.size(); ++i) {
     const auto groups = ParseGroups(faults.partitions[i].groups, e.nodes);
     if (groups) continue;

@@ -11,13 +11,14 @@ Dialler::Dialler(Scheduler& scheduler, VirtualNetwork& network, const Settings& 
     : scheduler_(scheduler),
       network_(network),
       settings_(settings),
-      partial_view_(IsPartialView(settings.topology, settings.nodes)),
+      nodes_(static_cast<std::uint32_t>(settings.pauses.size())),
+      partial_view_(IsPartialView(settings.topology, nodes_)),
       distance_(settings.topology.kind == config::TopologySettings::Kind::kDistance),
-      listens_to_(settings.nodes),
-      up_(settings.nodes, false),
-      started_(settings.nodes, false) {
+      listens_to_(nodes_),
+      up_(nodes_, false),
+      started_(nodes_, false) {
   for (const Pair& pair : pairs) Add(pair);
-  for (std::uint32_t i = 0; partial_view_ && i < settings.nodes; ++i) {
+  for (std::uint32_t i = 0; partial_view_ && i < nodes_; ++i) {
     refreshes_.push_back(WorldStream(settings.seed, Draw::kTopology, i, 1));
   }
   network_.OnLost([this](const Pair& pair) { Lost(pair); });
@@ -69,9 +70,10 @@ void Dialler::Retry(Entry entry) {
   const Pair pair = entry->first;
   Stream stream = WorldStream(settings_.seed, Draw::kRedial, pair.first, pair.second);
   stream.Seek(2 * state.attempts++);
-  Duration pause = settings_.reconnect_first;
-  for (std::uint32_t i = 0; i < state.failures && pause < settings_.reconnect_most; ++i) pause *= 2;
-  pause = std::min(pause, settings_.reconnect_most);
+  const Pauses& pauses = settings_.pauses[pair.first];
+  Duration pause = pauses.first;
+  for (std::uint32_t i = 0; i < state.failures && pause < pauses.most; ++i) pause *= 2;
+  pause = std::min(pause, pauses.most);
   ++state.failures;
   state.waiting = true;
   scheduler_.After(FromSeconds(Seconds(pause) * (0.5 + stream.Uniform() / 2)), [this, pair] {
@@ -92,7 +94,7 @@ void Dialler::Lost(const Pair& pair) {
 
 void Dialler::PathsChanged() {
   if (!distance_) return;
-  for (std::uint32_t i = 0; i < settings_.nodes; ++i) {
+  for (std::uint32_t i = 0; i < nodes_; ++i) {
     for (std::uint32_t j = 0; j < i; ++j) {
       if (!up_[i] || !up_[j] || !network_.paths().InRange(i, j)) continue;
       Add({i, j});
@@ -114,8 +116,8 @@ void Dialler::ScheduleRefresh(std::uint32_t node) {
 // The first pair after a random one gives way to a random new one.
 void Dialler::Refresh(std::uint32_t node) {
   Stream& stream = refreshes_[node];
-  const auto from = static_cast<std::uint32_t>(stream.Below(settings_.nodes));
-  const auto to = static_cast<std::uint32_t>(stream.Below(settings_.nodes));
+  const auto from = static_cast<std::uint32_t>(stream.Below(nodes_));
+  const auto to = static_cast<std::uint32_t>(stream.Below(nodes_));
   auto old = pairs_.lower_bound({node, from});
   if (old == pairs_.end() || old->first.first != node) old = pairs_.lower_bound({node, 0});
   if (old == pairs_.end() || old->first.first != node) return;

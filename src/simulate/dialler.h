@@ -3,7 +3,8 @@
 //
 // A node dials its pairs when it starts; a pair whose listener has not started yet is dialled when
 // it does. A link that is lost, or could not be made, is tried again after a pause that doubles
-// from network.reconnect_first to network.reconnect_most, times an even draw from [0.5, 1].
+// from network.reconnect_first to network.reconnect_most of who dials, times an even draw from
+// [0.5, 1].
 // Thread: none.  Determinism: pairs in order; a function of the seed and the calls.
 #pragma once
 
@@ -20,12 +21,14 @@ namespace covey::simulate {
 
 class Dialler {
  public:
+  struct Pauses {
+    Duration first{};
+    Duration most{};
+  };
   struct Settings {
     config::TopologySettings topology;
-    Duration reconnect_first{};
-    Duration reconnect_most{};
+    std::vector<Pauses> pauses = {};  // of each node
     std::uint64_t seed = 0;
-    std::uint32_t nodes = 0;
   };
 
   Dialler(Scheduler& scheduler, VirtualNetwork& network, const Settings& settings,
@@ -55,6 +58,7 @@ class Dialler {
   Scheduler& scheduler_;
   VirtualNetwork& network_;
   Settings settings_;
+  std::uint32_t nodes_;
   bool partial_view_;
   bool distance_;
   std::map<Pair, State> pairs_;

@@ -23,7 +23,7 @@ class Run {
       : crew_(options.threads),
         judges_(crew_, nodes.front().assembly.learner.model, observer.on_score),
         seed_(SeedOf(nodes.front().config)),
-        network_(scheduler_, nodes.front().config.faults.links, seed_, std::move(paths)),
+        network_(scheduler_, seed_, std::move(paths)),
         dialler_(scheduler_, network_, DiallerOf(nodes), pairs),
         options_(options),
         world_{scheduler_, network_, codec_, options, observer, crew_, judges_, seed_},
@@ -82,11 +82,12 @@ class Run {
  private:
   static Dialler::Settings DiallerOf(const std::vector<FleetNode>& nodes) {
     const config::NodeConfig& first = nodes.front().config;
-    return {.topology = first.faults.links.topology,
-            .reconnect_first = first.network.reconnect_first,
-            .reconnect_most = first.network.reconnect_most,
-            .seed = SeedOf(first),
-            .nodes = static_cast<std::uint32_t>(nodes.size())};
+    Dialler::Settings settings{.topology = first.faults.links.topology, .seed = SeedOf(first)};
+    for (const FleetNode& node : nodes) {
+      const config::NetworkSettings& network = node.config.network;
+      settings.pauses.push_back({network.reconnect_first, network.reconnect_most});
+    }
+    return settings;
   }
 
   void FollowPaths() {

@@ -14,13 +14,21 @@ using transport::LinkId;
 using transport::LinkInfo;
 using transport::SendResult;
 
-VirtualNetwork::VirtualNetwork(Scheduler& scheduler, const config::LinkFaults& settings,
-                               std::uint64_t seed, Paths paths)
-    : scheduler_(scheduler), settings_(settings), seed_(seed), paths_(std::move(paths)) {}
+namespace {
 
-VirtualNetwork::Port& VirtualNetwork::AddPort(const PeerKey& key, transport::Sink& sink) {
+// Mean part of the time for which a direction is clogged.
+double Clogged(const config::LinkFaults& links) {
+  if (links.clog_every <= Duration::zero()) return 0;
+  return Seconds(links.clog_for) / (Seconds(links.clog_every) + Seconds(links.clog_for));
+}
+
+}  // namespace
+
+VirtualNetwork::Port& VirtualNetwork::AddPort(const PeerKey& key,
+                                              const config::LinkFaults& settings,
+                                              transport::Sink& sink) {
   const auto index = static_cast<std::uint32_t>(ports_.size());
-  ports_.push_back(std::make_unique<Port>(*this, index, key, sink));
+  ports_.push_back(std::make_unique<Port>(*this, index, key, settings, sink));
   return *ports_.back();
 }
 
@@ -121,29 +129,33 @@ VirtualNetwork::Direction& VirtualNetwork::DirectionOf(const End& end) {
       .first->second;
 }
 
-Time VirtualNetwork::AfterClog(Direction& direction, Time time) const {
-  while (direction.clog_ends <= time) {
-    direction.clog_begins = direction.clog_ends + Exponential(direction.clog, settings_.clog_every);
-    direction.clog_ends = direction.clog_begins + Exponential(direction.clog, settings_.clog_for);
+Time VirtualNetwork::Direction::AfterClog(const config::LinkFaults& clogs, Time time) {
+  while (clog_ends <= time) {
+    clog_begins = clog_ends + Exponential(clog, clogs.clog_every);
+    clog_ends = clog_begins + Exponential(clog, clogs.clog_for);
   }
-  return time >= direction.clog_begins ? direction.clog_ends : time;
+  return time >= clog_begins ? clog_ends : time;
 }
 
-Duration VirtualNetwork::DrawDelay(Direction& direction) const {
-  const double tail = settings_.delay_tail;
-  const double factor = std::exp(tail * direction.delay.Normal() - tail * tail / 2);
-  return settings_.delay_min + FromSeconds(factor * Seconds(settings_.delay - settings_.delay_min));
+Duration VirtualNetwork::Direction::DrawDelay(const config::LinkFaults& delays) {
+  const double tail = delays.delay_tail;
+  const double factor = std::exp(tail * delay.Normal() - tail * tail / 2);
+  return delays.delay_min + FromSeconds(factor * Seconds(delays.delay - delays.delay_min));
 }
 
 Time VirtualNetwork::ArrivalTime(End& end, std::size_t bytes) {
-  const double seconds =
-      static_cast<double>(bytes) / static_cast<double>(settings_.bandwidth.value);
-  end.busy_until = std::max(end.busy_until, scheduler_.now()) + FromSeconds(seconds);
-  Duration delay = settings_.delay;
-  if (settings_.clog_every > Duration::zero()) {
-    end.busy_until = AfterClog(DirectionOf(end), end.busy_until);
+  const config::LinkFaults& here = end.port->settings_;
+  const config::LinkFaults& there = end.peer->settings_;
+  const config::LinkFaults& delays = there.delay > here.delay ? there : here;
+  const config::LinkFaults& clogs = Clogged(there) > Clogged(here) ? there : here;
+  const auto bandwidth = static_cast<double>(std::min(here.bandwidth.value, there.bandwidth.value));
+  end.busy_until = std::max(end.busy_until, scheduler_.now()) +
+                   FromSeconds(static_cast<double>(bytes) / bandwidth);
+  Duration delay = delays.delay;
+  if (!healed_ && clogs.clog_every > Duration::zero()) {
+    end.busy_until = DirectionOf(end).AfterClog(clogs, end.busy_until);
   }
-  if (settings_.delay_tail > 0) delay = DrawDelay(DirectionOf(end));
+  if (!healed_ && delays.delay_tail > 0) delay = DirectionOf(end).DrawDelay(delays);
   end.arrives = std::max(end.arrives, end.busy_until + delay);
   return end.arrives;
 }
@@ -213,10 +225,7 @@ void VirtualNetwork::Resume(std::uint32_t node) {
   ReleaseAll();
 }
 
-void VirtualNetwork::Heal() {
-  settings_.delay_tail = 0;
-  settings_.clog_every = Duration::zero();
-}
+void VirtualNetwork::Heal() { healed_ = true; }
 
 Time VirtualNetwork::MovePaths() {
   const Time next = paths_.MoveTo(scheduler_.now());

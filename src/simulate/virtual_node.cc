@@ -27,7 +27,8 @@ VirtualNode::VirtualNode(World& world, std::uint32_t index, FleetNode node)
       shard_(node_.assembly.data.shard.size()),
       samples_per_second_(SpeedOf(node_.config.faults.nodes, world.seed, index) *
                           node_.config.node.cpu_limit),
-      port_(world.network.AddPort(node_.assembly.links.session.self, *this)),
+      port_(world.network.AddPort(node_.assembly.links.session.self, node_.config.faults.links,
+                                  *this)),
       scoreboard_(node_.assembly.learner.model, node_.assembly.data.train,
                   node_.assembly.data.validation, node_.assembly.data.test,
                   !world.judges.Fits(node_.assembly.learner.model)),

@@ -5,6 +5,9 @@
 // one end closes the link. Losses of whole messages and damage to frames are injected above it, by
 // the learner's own fault decorators, as in a daemon.
 //
+// A node's own settings count in both directions of its links. Where the two ends of a link differ
+// the worse holds: the longer mean delay with its law, the smaller bandwidth, the clogs that hold
+// the link up for the larger part of the time.
 // Equation (delay of a frame): size / bandwidth after the frame before it, then the end of the clog
 //   that it meets, then min + (mean - min) exp(tail Z - tail^2 / 2), Z normal: a shifted log-normal
 //   law whose mean is `mean` for every tail; never before the frame that was sent before it.
@@ -22,6 +25,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "covey/base/bytes.h"
@@ -37,14 +41,15 @@ namespace covey::simulate {
 
 class VirtualNetwork {
  public:
-  VirtualNetwork(Scheduler& scheduler, const config::LinkFaults& settings, std::uint64_t seed,
-                 Paths paths);
+  VirtualNetwork(Scheduler& scheduler, std::uint64_t seed, Paths paths)
+      : scheduler_(scheduler), seed_(seed), paths_(std::move(paths)) {}
 
   // One node's end of the network; lives as long as the network.
   class Port : public transport::Transport {
    public:
-    Port(VirtualNetwork& network, std::uint32_t index, PeerKey key, transport::Sink& sink)
-        : network_(network), index_(index), key_(key), sink_(sink) {}
+    Port(VirtualNetwork& network, std::uint32_t index, PeerKey key,
+         const config::LinkFaults& settings, transport::Sink& sink)
+        : network_(network), index_(index), key_(key), settings_(settings), sink_(sink) {}
     transport::SendResult Send(transport::LinkId link, ByteView header, ByteView body) override;
     void Close(transport::LinkId link) override;
 
@@ -53,12 +58,13 @@ class VirtualNetwork {
     VirtualNetwork& network_;
     std::uint32_t index_;
     PeerKey key_;
+    config::LinkFaults settings_;
     transport::Sink& sink_;
     bool stopped_ = false;
   };
 
-  // The ports of nodes 0, 1, ... in this order.
-  Port& AddPort(const PeerKey& key, transport::Sink& sink);
+  // The ports of nodes 0, 1, ... in this order. `settings`: but for its topology.
+  Port& AddPort(const PeerKey& key, const config::LinkFaults& settings, transport::Sink& sink);
 
   // Opens a link; both ends hear of it at the present time. Requires: paths().BothWays.
   void Connect(std::uint32_t dialler, std::uint32_t listener);
@@ -98,6 +104,9 @@ class VirtualNetwork {
   };
   // What is drawn for frames from one node to another, over all their links.
   struct Direction {
+    Time AfterClog(const config::LinkFaults& clogs, Time time);
+    Duration DrawDelay(const config::LinkFaults& delays);
+
     Stream delay;
     Stream clog;
     Time clog_begins{};
@@ -106,8 +115,6 @@ class VirtualNetwork {
 
   Pair PairOf(const End& end) const;
   Direction& DirectionOf(const End& end);
-  Time AfterClog(Direction& direction, Time time) const;
-  Duration DrawDelay(Direction& direction) const;
   // When what leaves `end` now arrives.
   Time ArrivalTime(End& end, std::size_t bytes);
   void Arrive(transport::LinkId to, Arrival arrival);
@@ -118,9 +125,9 @@ class VirtualNetwork {
   void Erase(std::map<transport::LinkId, End>::iterator end);
 
   Scheduler& scheduler_;
-  config::LinkFaults settings_;
   std::uint64_t seed_;
   Paths paths_;
+  bool healed_ = false;
   std::function<void(const Pair&)> lost_;
   std::vector<std::unique_ptr<Port>> ports_;
   std::map<transport::LinkId, End> ends_;

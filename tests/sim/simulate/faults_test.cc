@@ -158,6 +158,20 @@ TEST_F(FaultsTest, OneNodeTenTimesSlowerTakesTenTimesAsLong) {
   RunTwice();
 }
 
+TEST_F(FaultsTest, OneNodesNarrowRadioHoldsUpItsAnswersAlone) {
+  const auto answered = [](const simulate::FleetResult& result, std::size_t node) {
+    const consensus::Counters& counters = result.nodes[node].counters;
+    return static_cast<double>(counters.deltas_applied) / static_cast<double>(counters.rounds);
+  };
+  experiment_.node.train.settle.rounds = 0;
+  const simulate::FleetResult before = Run();
+  experiment_.overrides.nodes[3].set.emplace_back("faults.links.bandwidth", "200kB");
+  const simulate::FleetResult after = Run();
+  EXPECT_GT(answered(before, 3), 0.9);
+  EXPECT_LT(answered(after, 3), 0.1);
+  EXPECT_GT(answered(after, 0), 0.7);  // three of its four peers are as before
+}
+
 TEST_F(FaultsTest, SpeedsAreDrawn) {
   faults().nodes.speed_spread = 0.5;
   std::vector<Time> last(5);

@@ -48,6 +48,19 @@ TEST(Faults, SoDoesAnOverrideOfAProcess) {
   EXPECT_EQ((*nodes)[1].faults.nodes.speed, 0.1);
 }
 
+TEST(Faults, ATopologyIsNotOneNodesOwn) {
+  const std::string rest = "train: {until: {epochs: 1}}\n" + SmallNode();
+  const auto errors = [&rest](const std::string& links) {
+    return ExperimentErrors(
+        "experiment:\n  nodes: 2\n  mode: virtual\n  overrides:\n    1: "
+        "{faults: {links: " +
+        links + "}}\n" + rest);
+  };
+  EXPECT_THAT(errors("{topology: {kind: ring}}"),
+              HasSubstr("experiment.overrides[1]: faults.links.topology.kind is of the whole"));
+  EXPECT_EQ(errors("{delay: 50ms, bandwidth: 10kB, clog_every: 1s}"), "loaded");
+}
+
 TEST(Faults, ContradictionsAreNamed) {
   const struct {
     const char* faults;

@@ -32,12 +32,12 @@ struct Node : transport::Sink {
 class NetworkTest : public testing::Test {
  protected:
   void Make() {
-    network_.emplace(scheduler_, faults_.links, 3, Paths::Make(faults_, 3, 2).value());
+    network_.emplace(scheduler_, 3, Paths::Make(faults_, 3, 2).value());
     network_->OnLost([this](const Pair&) { ++lost_; });
-    one_ = &network_->AddPort({}, a_);
+    one_ = &network_->AddPort({}, own_.value_or(faults_.links), a_);
     PeerKey key;
     key.bytes[0] = 1;
-    two_ = &network_->AddPort(key, b_);
+    two_ = &network_->AddPort(key, faults_.links, b_);
     Move();
     network_->Connect(0, 1);
     scheduler_.RunNext();
@@ -57,6 +57,7 @@ class NetworkTest : public testing::Test {
   }
 
   config::FaultSettings faults_;
+  std::optional<config::LinkFaults> own_;  // of the node that sends
   Scheduler scheduler_;
   std::optional<VirtualNetwork> network_;
   Node a_{scheduler_};
@@ -74,6 +75,35 @@ TEST_F(NetworkTest, FramesTakeTheirSizeAndTheDelay) {
   Send(2, 200);
   RunAll();
   EXPECT_EQ(b_.times, (std::vector<Time>{milliseconds(105), milliseconds(305)}));
+}
+
+TEST_F(NetworkTest, OfTwoEndsTheWorseHoldsInBothDirections) {
+  faults_.links.delay = milliseconds(5);
+  faults_.links.bandwidth = ByteCount{1000};
+  own_.emplace();
+  own_->delay = milliseconds(50);
+  own_->bandwidth = ByteCount{4000};
+  Make();
+  Send(1, 100);
+  const std::vector<std::byte> bytes(100);
+  two_->Send(b_.links.back(), bytes, {});
+  RunAll();
+  EXPECT_EQ(b_.times, (std::vector<Time>{milliseconds(150)}));
+  EXPECT_EQ(a_.times, b_.times);
+}
+
+TEST_F(NetworkTest, ClogsOfOneEndHoldBothDirections) {
+  own_.emplace();
+  own_->clog_every = milliseconds(1);
+  own_->clog_for = seconds(100);
+  Make();
+  const std::vector<std::byte> bytes(100);
+  for (int i = 1; i <= 20; ++i) {
+    scheduler_.At(i * milliseconds(1), [this, &bytes] { two_->Send(b_.links.back(), bytes, {}); });
+  }
+  RunAll();
+  ASSERT_EQ(a_.times.size(), 20u);
+  EXPECT_GT(a_.times.back(), seconds(1));
 }
 
 TEST_F(NetworkTest, DelaysHaveTheirMinimumAndMeanForEveryTail) {
