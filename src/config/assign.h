@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/visitor.h"
+#include "covey/config/load.h"
 
 namespace covey::config {
 
@@ -28,6 +30,7 @@ class Assigner : public Visitor {
  private:
   bool Meets(const Key& key);
   void RefuseList(const Key& key);
+  void SetOwn(Override& own, const std::string& key, bool of_controls);
 
   std::string path_;
   std::string text_;
@@ -35,5 +38,8 @@ class Assigner : public Visitor {
   bool found_ = false;
   std::optional<Refusal> refusal_;
 };
+
+// Returns: what to say of a path that is none of the keys: it is a section, or which key was meant.
+Refusal NoSuchKey(const std::string& key, const std::vector<KeyInfo>& keys);
 
 }  // namespace covey::config

@@ -18,11 +18,12 @@ namespace {
 
 using NodeKind = TreeNode::Kind;
 
-// One key and one of its values, where they stand.
+// One key, or section, and one of its values, where they stand.
 struct Assignment {
   std::string key;
-  std::string value;
+  std::string value;  // for people: "5", "kind sgd, learning_rate 0.1"
   Span span;
+  std::vector<std::pair<std::string, std::string>> set;  // as Set takes them
 };
 using Combination = std::vector<Assignment>;
 
@@ -38,6 +39,24 @@ const TreeEntry* EntryOf(const TreeNode& map, std::string_view key) {
     if (entry.key == key) return &entry;
   }
   return nullptr;
+}
+
+// Whether keys stand below this one: "train.optimizer", "experiment.overrides.3".
+bool IsSection(const std::string& key) {
+  static const std::set<std::string> sections = [] {
+    std::set<std::string> paths;
+    for (const auto& keys : {DescribeNode(), DescribeExperiment()}) {
+      for (const KeyInfo& info : keys) {
+        if (info.type == "section") paths.insert(info.path);
+      }
+    }
+    return paths;
+  }();
+  const std::string overrides = "experiment.overrides";
+  if (key == overrides) return true;
+  if (!key.starts_with(overrides + '.')) return sections.contains(key);
+  const std::size_t dot = key.find('.', overrides.size() + 1);
+  return dot == std::string::npos || sections.contains(key.substr(dot + 1));
 }
 
 class SweepReader {
@@ -137,14 +156,34 @@ class SweepReader {
   }
 
  private:
-  // The value as Assigner takes it: "5", or "epochs 5" for {epochs: 5}.
-  std::optional<std::string> Value(const TreeNode& node) {
-    if (node.kind == NodeKind::kScalar) return node.text;
-    if (node.kind == NodeKind::kMap && node.entries.size() == 1 &&
-        node.entries[0].value.kind == NodeKind::kScalar) {
-      return node.entries[0].key + ' ' + node.entries[0].value.text;
+  // Adds what a value sets: "5", "epochs 5" for {epochs: 5}, the keys of a section one by one.
+  // Returns: whether it is a value.
+  static bool Collect(const std::string& key, const TreeNode& node, Assignment& to) {
+    const std::vector<TreeEntry>& entries = node.entries;
+    if (node.kind == NodeKind::kScalar) {
+      to.set.emplace_back(key, node.text);
+      return true;
     }
-    return std::nullopt;
+    if (node.kind != NodeKind::kMap || entries.empty()) return false;
+    if (IsSection(key)) {
+      return std::all_of(entries.begin(), entries.end(), [&](const TreeEntry& entry) {
+        return Collect(key + '.' + entry.key, entry.value, to);
+      });
+    }
+    if (entries.size() != 1 || entries[0].value.kind != NodeKind::kScalar) return false;
+    to.set.emplace_back(key, entries[0].key + ' ' + entries[0].value.text);
+    return true;
+  }
+
+  static std::optional<Assignment> Value(const std::string& key, const TreeNode& node) {
+    Assignment own{key, {}, node.span, {}};
+    if (!Collect(key, node, own)) return std::nullopt;
+    for (const auto& [path, value] : own.set) {
+      if (!own.value.empty()) own.value += ", ";
+      if (path != key) own.value += path.substr(key.size() + 1) + ' ';
+      own.value += value;
+    }
+    return own;
   }
 
   Combination Assignments(const TreeNode& map, const std::string& where) {
@@ -154,8 +193,8 @@ class SweepReader {
       return all;
     }
     for (const TreeEntry& entry : map.entries) {
-      if (const auto value = Value(entry.value)) {
-        all.push_back({entry.key, *value, entry.value.span});
+      if (auto value = Value(entry.key, entry.value)) {
+        all.push_back(std::move(*value));
       } else {
         Error(entry.value.span, where + '.' + entry.key + ": want one value", "");
       }
@@ -167,8 +206,7 @@ class SweepReader {
     std::vector<Combination> values;
     if (axis.value.kind == NodeKind::kList) {
       for (const TreeNode& item : axis.value.items) {
-        const auto value = Value(item);
-        if (value) values.push_back({{axis.key, *value, item.span}});
+        if (auto value = Value(axis.key, item)) values.push_back({std::move(*value)});
       }
     }
     if (values.empty() || values.size() != axis.value.items.size()) {
@@ -207,20 +245,13 @@ class Applier {
     bool sound = true;
     std::set<std::string> keys;
     for (const Assignment& own : all) {
-      if (!keys.insert(own.key).second) {
-        Report(own.span, own.key + ": is set twice in one point", "");
-        sound = false;
+      for (const auto& [key, value] : own.set) {
+        if (!keys.insert(key).second) {
+          Report(own.span, key + ": is set twice in one point", "");
+          sound = false;
+        }
+        sound = ApplyOne(own.span, key, value, experiment) && sound;
       }
-      if (own.key == "experiment.seed") {
-        Report(own.span, own.key + ": every point is run with the seeds of the sweep",
-               "write sweep.seeds: [" + own.value + "] instead");
-        sound = false;
-        continue;
-      }
-      const Status set = Set(experiment, own.key, own.value);
-      if (set) continue;
-      Report(own.span, own.key + ": " + set.error().what, set.error().hint);
-      sound = false;
     }
     return sound;
   }
@@ -231,6 +262,18 @@ class Applier {
   }
 
  private:
+  bool ApplyOne(Span span, const std::string& key, const std::string& value,
+                Experiment& experiment) {
+    if (key == "experiment.seed") {
+      Report(span, key + ": every point is run with the seeds of the sweep",
+             "write sweep.seeds: [" + value + "] instead");
+      return false;
+    }
+    const Status set = Set(experiment, key, value);
+    if (!set) Report(span, key + ": " + set.error().what, set.error().hint);
+    return set.has_value();
+  }
+
   SweepReader& reader_;
   std::set<std::pair<std::size_t, std::size_t>> reported_;
 };
@@ -247,7 +290,7 @@ void MakePoints(SweepReader& reader, const Experiment& base, Sweep& sweep) {
     point.experiment.controls = Experiment::Controls::kNone;
     if (!applier.Apply(all, point.experiment)) continue;
     for (const Assignment& assignment : own) {
-      if (assignment.key.starts_with("expect.")) continue;
+      if (assignment.key == "expect" || assignment.key.starts_with("expect.")) continue;
       point.values.emplace_back(assignment.key, assignment.value);
       const auto known = std::find(sweep.keys.begin(), sweep.keys.end(), assignment.key);
       if (known == sweep.keys.end()) sweep.keys.push_back(assignment.key);

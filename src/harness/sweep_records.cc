@@ -231,6 +231,7 @@ std::string PointTable(const SweepRun& run) {
 }  // namespace
 
 std::optional<double> NumberIn(const std::string& text) {
+  if (text.find(',') != std::string::npos) return std::nullopt;  // several keys of a section
   const std::size_t space = text.rfind(' ');
   const std::string word = space == std::string::npos ? text : text.substr(space + 1);
   char* end = nullptr;

@@ -10,6 +10,10 @@
 //       list:                                   # and, for each of them, these
 //         - {consensus.batches: 10, expect.accuracy: 0.87}
 //         - {consensus.batches: 50, consensus.gamma: 0.25}
+//
+// A value may also be a section, which sets the keys that it has and leaves the others:
+// `train.optimizer: [{kind: adam}, {kind: sgd, learning_rate: 0.1}]`. A key of one node:
+// `experiment.overrides.3.faults.nodes.speed`.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +29,8 @@
 namespace covey::config {
 
 struct SweepPoint {
-  // Keys that this point sets and their text, in the order of the file; those of `set` and of
-  // `expect` left out.
+  // Keys and sections that this point sets and their text, in the order of the file; those of `set`
+  // and of `expect` left out.
   std::vector<std::pair<std::string, std::string>> values;
   // With all of it set, and the experiment's own seed. No controls; `expect` holds what the sweep
   // sets of it, not what the experiment's file does.

@@ -77,7 +77,7 @@ int RunSweep(const SweepCommand& command, const std::atomic<bool>& stop);
 std::string RepeatCommand(const SweepCommand& command);
 
 // Returns: the number that the text of a key begins with: 0.1 for "10%", 5 for "epochs 5"; nothing
-// when it has none.
+// when it has none, or several keys.
 std::optional<double> NumberIn(const std::string& text);
 
 }  // namespace covey::harness

@@ -10,6 +10,7 @@
 namespace covey::config {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
@@ -121,6 +122,62 @@ TEST(Sweep, WhatTheExperimentExpectsAndItsControlsAreLeftOut) {
   ASSERT_TRUE(sweep);
   EXPECT_FALSE(sweep->value.points[0].experiment.expect.gain_over_isolated.has_value());
   EXPECT_EQ(sweep->value.points[0].experiment.controls, Experiment::Controls::kNone);
+}
+
+TEST(Sweep, ASectionAsAValueSetsTheKeysThatItHas) {
+  const Sweep sweep = Good(R"(sweep:
+  set: {train: {until: {epochs: 7}, settle: 5%}}
+  grid:
+    train.optimizer: [{kind: sgd, momentum: 0.5}, {learning_rate: 0.25}]
+)");
+  EXPECT_THAT(sweep.keys, ElementsAre("train.optimizer"));
+  ASSERT_EQ(sweep.points.size(), 2u);
+  EXPECT_THAT(sweep.points[0].values,
+              ElementsAre(Pair("train.optimizer", "kind sgd, momentum 0.5")));
+  const auto optimizer = [&sweep](std::size_t i) {
+    return sweep.points[i].experiment.node.train.optimizer;
+  };
+  EXPECT_EQ(optimizer(0).kind, optim::Settings::Kind::kSgd);
+  EXPECT_EQ(optimizer(0).momentum, 0.5f);
+  EXPECT_EQ(optimizer(1).kind, Base().node.train.optimizer.kind);
+  EXPECT_EQ(optimizer(1).learning_rate, 0.25f);
+  EXPECT_EQ(sweep.points[1].experiment.node.train.until.epochs, 7);
+  EXPECT_THAT(Bad("sweep:\n  grid: {train.optimizer: [adam]}\n"),
+              AllOf(HasSubstr("train.optimizer: is a section"), HasSubstr("keys: kind, ")));
+  EXPECT_THAT(Bad("sweep:\n  grid: {train.optimizer: [{kynd: adam}]}\n"),
+              HasSubstr("did you mean 'train.optimizer.kind'?"));
+  EXPECT_THAT(Bad("sweep:\n  set: {train.optimizer.kind: sgd}\n"
+                  "  grid: {train.optimizer: [{kind: adam}]}\n"),
+              HasSubstr("set twice"));
+  EXPECT_THAT(Bad("sweep:\n  set: {experiment: {seed: 3}}\n"), HasSubstr("sweep.seeds: [3]"));
+}
+
+TEST(Sweep, KeysOfOneNodeAndOfTheControls) {
+  Experiment base = Base();
+  base.overrides.nodes[1].set = {{"data.batch", "4"}, {"consensus.sends", "1"}};
+  const auto sweep = ParseSweep(R"(sweep:
+  set: {experiment.overrides.controls.train.optimizer: {learning_rate: 0.5}}
+  grid:
+    experiment.overrides.1.consensus.sends: [2, 3]
+    experiment.overrides.0: [{start_after: 3s, train.until: {epochs: 5}}]
+)",
+                                "s.yaml", base);
+  ASSERT_TRUE(sweep) << sweep.error().Format();
+  ASSERT_EQ(sweep->value.points.size(), 2u);
+  const Overrides& own = sweep->value.points[1].experiment.overrides;
+  EXPECT_THAT(own.nodes.at(1).set,
+              ElementsAre(Pair("data.batch", "4"), Pair("consensus.sends", "3")));
+  EXPECT_EQ(own.nodes.at(0).start_after, std::chrono::seconds(3));
+  EXPECT_THAT(own.nodes.at(0).set, ElementsAre(Pair("train.until", "epochs 5")));
+  EXPECT_THAT(own.controls.set, ElementsAre(Pair("train.optimizer.learning_rate", "0.5")));
+  for (const auto& [key, what] : std::vector<std::pair<std::string, std::string>>{
+           {"experiment.overrides.1.consensus.send", "did you mean 'consensus.sends'?"},
+           {"experiment.overrides.one.consensus.sends", "is no key of a node"},
+           {"experiment.overrides.controls.start_after", "unknown key"},
+           {"experiment.overrides.9.consensus.sends", "9"},
+           {"experiment.overrides.1.consensus", "its keys: "}}) {
+    EXPECT_THAT(Bad("sweep:\n  grid: {" + key + ": [1]}\n"), HasSubstr(what)) << key;
+  }
 }
 
 TEST(Sweep, WithoutGridAndListIsOnePoint) {

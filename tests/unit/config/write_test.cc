@@ -358,7 +358,7 @@ TEST(Set, RefusesAndChangesNothing) {
   EXPECT_EQ(what("network.seeds", "a"), "network.seeds: is a list; lists are set in the file only");
   EXPECT_THAT(what("train.until", "epochs"), HasSubstr("want one of forever"));
   EXPECT_THAT(what("train.until", "epochs 0"), HasSubstr("out of range"));
-  EXPECT_THAT(what("consensus", "2"), HasSubstr("unknown key"));
+  EXPECT_THAT(what("consensus", "2"), HasSubstr("consensus: is a section; its keys: batches, "));
   EXPECT_EQ(WriteYaml(config), before);
 }
 

@@ -165,6 +165,7 @@ TEST(SweepNumbers, AreFoundInTheTextOfAKey) {
   EXPECT_EQ(NumberIn("10%"), 0.1);
   EXPECT_EQ(NumberIn("epochs 2.5"), 2.5);
   EXPECT_EQ(NumberIn("adam"), std::nullopt);
+  EXPECT_EQ(NumberIn("kind sgd, learning_rate 0.1"), std::nullopt);
   EXPECT_EQ(NumberIn(""), std::nullopt);
   EXPECT_EQ(NumberIn("inf"), std::nullopt);
 }
