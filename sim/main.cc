@@ -70,7 +70,9 @@ Command& AddPaper(Command& program, covey::harness::PaperCommand& command) {
   paper.Add("--seeds", command.seeds, "Runs of every row: seeds 1 to K");
   paper.Add("--epochs", command.epochs, "Instead of the paper's 100");
   paper.Add("--jobs", command.jobs, "Fleets at a time (default: one for each processor)");
-  paper.Add("--out", command.out, "Folder of the results (default: runs/paper-<dataset>)");
+  paper.Add("--out", command.out,
+            "Folder of the results (default: runs/paper-<dataset>, and a longer name for "
+            "other settings)");
   paper.Flag("--quiet", command.quiet, "No progress");
   paper.Flag("--json", command.json, "Print summary.json instead of the table");
   return paper;

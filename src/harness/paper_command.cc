@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <utility>
 
 #include "covey/config/load.h"
@@ -24,11 +25,16 @@ constexpr std::uint64_t kMostSeeds = 1000;
 struct PaperPlan {
   PaperDataset dataset;
   config::Experiment base;
-  std::vector<PaperRow> rows;
-  std::vector<Job> jobs;         // row by row, seed by seed; equal experiments once
-  std::vector<std::string> ids;  // of row r and seed s: r * seeds + s
+  std::vector<PaperRow> rows;  // that were asked for
+  std::vector<Job> jobs;       // row by row, seed by seed; equal experiments once
   std::string folder;
 };
+
+config::Experiment OneRun(const PaperRow& row, const config::Experiment& base, std::uint64_t seed) {
+  config::Experiment experiment = ExperimentOf(row, base);
+  experiment.seed = seed;
+  return experiment;
+}
 
 std::string JobId(const PaperRow& row, const config::Experiment& experiment) {
   return "seed=" + std::to_string(experiment.seed) + '/' + SettingsHash(experiment, GroupOf(row));
@@ -51,23 +57,33 @@ Result<config::Experiment> LoadBase(const PaperCommand& command, const PaperData
     return Fail(ErrorCode::kConfig, "train.until", "must be {epochs: ...} here",
                 "curves are drawn over epochs; set it, or give --epochs");
   }
-  if (Status found = FindData(dataset, command.data, base); !found) {
-    return tl::unexpected(found.error());
-  }
+  Status found = FindData(dataset, command.data, base);
+  if (!found) return tl::unexpected(found.error());
   return base;
 }
 
+// Other settings than the built-in ones don't replace the report of those.
+std::string DefaultFolder(const PaperCommand& command, const PaperPlan& plan) {
+  const std::string folder = "runs/paper-" + plan.dataset.name;
+  if (!command.config.empty()) {
+    return folder + '-' + SettingsHash(plan.base, Group::kConsensus).substr(0, 8);
+  }
+  const auto usual = config::ParseExperiment(plan.dataset.config, plan.dataset.name);
+  const double epochs = plan.base.node.train.until.epochs;
+  const bool same = usual && usual->value.node.train.until.epochs == epochs;
+  return same ? folder : folder + "-epochs-" + Plain(epochs);
+}
+
 void AddJobs(PaperPlan& plan, std::uint64_t seeds) {
+  std::set<std::string> known;
   for (const PaperRow& row : plan.rows) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-      config::Experiment experiment = ExperimentOf(row, plan.base);
-      experiment.seed = seed;
+      config::Experiment experiment = OneRun(row, plan.base, seed);
       std::string title = row.Label();
       if (seeds > 1) title += ", seed " + std::to_string(seed);
       std::string id = JobId(row, experiment);
-      plan.ids.push_back(id);
       // M = 1 and no reply dropped are the same experiment.
-      if (std::count(plan.ids.begin(), plan.ids.end(), id) > 1) continue;
+      if (!known.insert(id).second) continue;
       plan.jobs.push_back(
           Job{.id = std::move(id),
               .title = std::move(title),
@@ -94,28 +110,40 @@ Result<PaperPlan> PreparePaper(const PaperCommand& command) {
                  .base = std::move(*base),
                  .rows = std::move(*rows),
                  .jobs = {},
-                 .ids = {},
                  .folder = command.out};
-  if (plan.folder.empty()) plan.folder = "runs/paper-" + plan.dataset.name;
+  if (plan.folder.empty()) plan.folder = DefaultFolder(command, plan);
   AddJobs(plan, command.seeds);
   return plan;
 }
 
+// Every row with a result for these settings and seeds, also those kept from other commands.
 Result<std::vector<PaperResult>> Collect(const PaperPlan& plan, const JobStore& store,
                                          std::uint64_t seeds) {
   std::vector<PaperResult> results;
-  for (std::size_t r = 0; r < plan.rows.size(); ++r) {
+  for (const PaperRow& row : PaperRows()) {
     std::vector<FleetFigures> runs;
-    for (std::size_t s = 0; s < seeds; ++s) {
-      const auto stored = store.results().find(plan.ids[r * seeds + s]);
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      const auto stored = store.results().find(JobId(row, OneRun(row, plan.base, seed)));
       if (stored == store.results().end()) continue;
       Result<FleetFigures> figures = FiguresFromJson(stored->second);
       if (!figures) return tl::unexpected(figures.error());
       runs.push_back(std::move(*figures));
     }
-    if (!runs.empty()) results.push_back(Combine(plan.dataset, plan.rows[r], runs));
+    if (!runs.empty()) results.push_back(Combine(plan.dataset, row, runs));
   }
   return results;
+}
+
+// The rows that were asked for and those that a folder held besides, in the order of the table.
+std::vector<PaperRow> Shown(const PaperPlan& plan, const std::vector<PaperResult>& results) {
+  std::vector<PaperRow> shown;
+  for (const PaperRow& row : PaperRows()) {
+    const bool asked = std::find(plan.rows.begin(), plan.rows.end(), row) != plan.rows.end();
+    const bool kept = std::any_of(results.begin(), results.end(),
+                                  [&row](const PaperResult& result) { return result.row == row; });
+    if (asked || kept) shown.push_back(row);
+  }
+  return shown;
 }
 
 Status WriteAll(const PaperRun& run, const std::string& folder) {
@@ -133,12 +161,21 @@ std::string Summary(const std::string& result) {
          Fixed(figures->best.loss, 4);
 }
 
-PaperRun Told(const PaperCommand& command, const PaperPlan& plan, const JobsEnd& end,
+PaperRun Told(PaperCommand command, const PaperPlan& plan, const JobsEnd& end,
               std::vector<PaperResult> results) {
+  const std::vector<PaperRow> shown = Shown(plan, results);
+  if (shown.size() > plan.rows.size()) {
+    command.figure.reset();
+    command.rows.clear();
+    const bool whole = shown.size() == PaperRows().size();
+    for (const PaperRow& row : shown) {
+      if (!whole) command.rows.push_back(row.Name());
+    }
+  }
   PaperRun run;
   run.dataset = plan.dataset;
   run.rows = std::move(results);
-  run.wanted = plan.rows.size();
+  run.wanted = shown.size();
   run.seeds = command.seeds;
   run.epochs = plan.base.node.train.until.epochs;
   run.interrupted = end.interrupted;
@@ -151,10 +188,11 @@ PaperRun Told(const PaperCommand& command, const PaperPlan& plan, const JobsEnd&
 
 Result<int> Run(const PaperCommand& command, const PaperPlan& plan, const std::atomic<bool>& stop) {
   if (Status made = MakeSharedFolder(plan.folder); !made) return tl::unexpected(made.error());
-  Status written = WriteShared(plan.folder + "/config.resolved.yaml", config::WriteYaml(plan.base));
-  if (!written) return tl::unexpected(written.error());
+  // Before anything is written: the folder may be another process'.
   Result<JobStore> store = JobStore::Open(plan.folder + "/results.jsonl");
   if (!store) return tl::unexpected(store.error());
+  Status written = WriteShared(plan.folder + "/config.resolved.yaml", config::WriteYaml(plan.base));
+  if (!written) return tl::unexpected(written.error());
   Result<JobsEnd> end = [&] {
     JobDisplay display(plan.jobs, HowToShowJobs(command.quiet, STDERR_FILENO), STDERR_FILENO,
                        Summary);
@@ -171,7 +209,8 @@ Result<int> Run(const PaperCommand& command, const PaperPlan& plan, const std::a
                     ? PaperJson(run)
                     : '\n' + PaperTable(run) + "  report  " + plan.folder + "/report.html\n");
   if (end->interrupted) {
-    Print(stderr, "interrupted; finished rows are kept. Go on with:\n  " + run.command + '\n');
+    Print(stderr,
+          "interrupted; finished rows are kept. Go on with:\n  " + RepeatCommand(command) + '\n');
     return kInterruptedCode;
   }
   if (!end->failed.empty()) return tl::unexpected(end->failed.front().second);

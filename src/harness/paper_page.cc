@@ -130,6 +130,7 @@ std::string PaperLead(const PaperRun& run) {
     text += " " + std::to_string(run.wanted - run.rows.size()) + " of " +
             std::to_string(run.wanted) + " rows are missing.";
   }
+  if (const std::string fewer = FewerSeeds(run); !fewer.empty()) text += " " + fewer + ".";
   return text;
 }
 

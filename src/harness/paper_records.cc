@@ -94,6 +94,14 @@ Tally Count(const PaperRun& run) {
   return tally;
 }
 
+std::string FewerSeeds(const PaperRun& run) {
+  std::size_t rows = 0;
+  for (const PaperResult& row : run.rows) rows += row.loss.count < run.seeds ? 1 : 0;
+  if (rows == 0) return "";
+  return std::to_string(rows) + (rows == 1 ? " row has" : " rows have") + " fewer than " +
+         std::to_string(run.seeds) + " seeds (table.csv says how many)";
+}
+
 std::string PaperTable(const PaperRun& run) {
   std::string text = run.dataset.title + ", " + Fixed(run.epochs, run.epochs < 10 ? 1 : 0) +
                      " epochs, " + std::to_string(run.seeds) +
@@ -117,6 +125,7 @@ std::string PaperTable(const PaperRun& run) {
     text += "; " + std::to_string(run.wanted - run.rows.size()) + " of " +
             std::to_string(run.wanted) + " rows missing";
   }
+  if (const std::string fewer = FewerSeeds(run); !fewer.empty()) text += "\n  " + fewer;
   return text + '\n';
 }
 

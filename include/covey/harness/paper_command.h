@@ -18,14 +18,15 @@ struct PaperCommand {
   std::uint64_t seeds = 1;  // runs of every row, with the seeds 1 to this
   std::optional<double> epochs;
   std::size_t jobs = 0;  // fleets at a time; 0: as many as processors
-  std::string out;       // empty: runs/paper-<dataset>
+  std::string out;       // empty: runs/paper-<dataset>, with more words for other settings
   bool quiet = false;
   bool json = false;
 };
 
 // Runs the rows, those without a result in the folder, and writes results.jsonl (row by row),
-// config.resolved.yaml, table.csv, curves.csv, summary.json and report.html there. The same command
-// goes on where an interrupted one was; results of other settings are never mixed in.
+// config.resolved.yaml, table.csv, curves.csv, summary.json and report.html there. These hold every
+// row that the folder has for these settings and seeds, also those of earlier commands. The same
+// command goes on where an interrupted one was; results of other settings are never mixed in.
 // Returns: the exit code: 0 all rows have run; 130 interrupted; else that of the first error.
 // Thread: one.
 int RunPaper(const PaperCommand& command, const std::atomic<bool>& stop);

@@ -14,7 +14,7 @@ namespace covey::harness {
 
 struct PaperRun {
   PaperDataset dataset;
-  std::size_t wanted = 0;  // rows that were asked for
+  std::size_t wanted = 0;  // rows that were asked for, and that the folder has besides
   std::uint64_t seeds = 1;
   double epochs = 0;
   bool interrupted = false;
@@ -32,6 +32,9 @@ struct Tally {
   std::size_t worse = 0;
 };
 Tally Count(const PaperRun& run);
+
+// Returns: "2 rows have fewer than 3 seeds ..."; empty: all have as many as were asked for.
+std::string FewerSeeds(const PaperRun& run);
 
 // Returns: the table for a terminal, at most 100 columns, and the tally in words.
 std::string PaperTable(const PaperRun& run);

@@ -1,5 +1,6 @@
 """covey-sim paper on tiny data: Ctrl-C keeps what is done, the same command goes on, other settings
 do not mix in."""
+import fcntl
 import json
 import pathlib
 import re
@@ -91,6 +92,44 @@ def interrupted(here):
           [[row.get(k) for k in keep] for row in summary["rows"]], straight, summary)
 
 
+def added(here):
+    """Rows asked for one after the other stand in one report; so do fewer seeds than asked for."""
+    words = prepare(here, 2)[:-len(ROWS)]
+    for row in ("monolithic", "update_rate_M=0"):
+        code, out, err = run([*words, "--row", row, "--json"], here)
+        check(code == 0, out, err)
+    summary = json.loads(out)
+    check([row["row"] for row in summary["rows"]] == ["monolithic", "update_rate_M=0"], summary)
+    check(summary["rows_wanted"] == 2, summary)
+    check("--row monolithic --row update_rate_M=0" in summary["command"], summary["command"])
+    place = pathlib.Path(here) / "out"
+    check("\nmnist,monolithic," in (place / "table.csv").read_text(), "table")
+    check(">monolithic</td>" in (place / "report.html").read_text(), "report")
+    code, out, err = run([*words, "--row", "update_rate_M=0", "--seeds", "2"], here)
+    check(code == 0 and "1 row has fewer than 2 seeds" in out, out, err)
+    # Who is refused leaves everything as it is.
+    before = {path.name: path.read_bytes() for path in place.iterdir()}
+    with open(place / "results.jsonl", "a", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        code, out, err = run([*words, "--epochs", "1"], here)
+    check(code == 75 and "another process is writing it" in err, code, err)
+    check({path.name: path.read_bytes() for path in place.iterdir()} == before, "was overwritten")
+
+
+def folders(here):
+    """Without --out, other settings than the built-in ones do not meet their report."""
+    words = prepare(here, 1)
+    words = [word for word in words[:-len(ROWS)] if word not in ("--out", "out")]
+    code, out, err = run([*words, "--row", "monolithic"], here)
+    place = re.search(r"report  (runs/paper-mnist-[0-9a-f]{8})/report.html", out)
+    check(code == 0 and place and (pathlib.Path(here) / place[1]).is_dir(), out, err)
+    built_in = ["paper", "--dataset", "fashion-mnist", "--row", "monolithic", "--epochs", "0.01"]
+    if not pathlib.Path("/usr/share/datasets/fashion-mnist").is_dir():
+        return
+    code, out, err = run(built_in, here)
+    check(code == 0 and "runs/paper-fashion-mnist-epochs-0.01/report.html" in out, out, err)
+
+
 def wrong(here):
     prepare(here, 1)
     for words, code, text in [
@@ -105,7 +144,7 @@ def wrong(here):
         check(got == code and text in err and out == "", words, got, out, err)
 
 
-for case in (whole, interrupted, wrong):
+for case in (whole, interrupted, added, folders, wrong):
     with folder() as here:
         print(case.__name__, flush=True)
         case(here)

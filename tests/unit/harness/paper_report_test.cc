@@ -60,6 +60,16 @@ TEST(PaperReport, TheTableHasBothFiguresAndTheDistanceWithinAHundredColumns) {
   }
 }
 
+TEST(PaperReport, RowsWithFewerSeedsAreCounted) {
+  PaperRun run = MadeUp();
+  EXPECT_EQ(FewerSeeds(run), "");
+  run.seeds = 3;
+  run.rows[1].loss.count = 3;
+  EXPECT_THAT(FewerSeeds(run), HasSubstr("2 rows have fewer than 3 seeds"));
+  EXPECT_THAT(PaperTable(run), HasSubstr("2 rows have fewer than 3 seeds"));
+  EXPECT_THAT(PaperHtml(run), HasSubstr("2 rows have fewer than 3 seeds"));
+}
+
 TEST(PaperReport, ALossThatGrewWithoutBoundKeepsTheColumns) {
   PaperRun run = MadeUp();
   run.rows[1].loss.mean = 1.8e14;
