@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "covey/config/load.h"
+#include "covey/harness/data_files.h"
 #include "covey/harness/options.h"
 #include "covey/harness/paper.h"
 #include "covey/harness/paper_report.h"
@@ -58,6 +59,8 @@ Result<config::Experiment> LoadBase(const PaperCommand& command, const PaperData
                 "curves are drawn over epochs; set it, or give --epochs");
   }
   Status found = FindData(dataset, command.data, base);
+  // Names with a folder, such as mnist/train-images-idx3-ubyte, as `run` and `sweep` find them.
+  if (found) found = FindDataFiles(DataFolders(), base);
   if (!found) return tl::unexpected(found.error());
   return base;
 }

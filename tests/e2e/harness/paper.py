@@ -128,6 +128,14 @@ def folders(here):
         return
     code, out, err = run(built_in, here)
     check(code == 0 and "runs/paper-fashion-mnist-epochs-0.01/report.html" in out, out, err)
+    # --config finds data by the names that `run` takes.
+    text = (pathlib.Path(__file__).parents[3] / "configs/paper/fashion-mnist.yaml").read_text()
+    for name in ("train", "t10k"):
+        text = text.replace(f" {name}-", f" fashion-mnist/{name}-")
+    check("fashion-mnist/train-images" in text, text)
+    (pathlib.Path(here) / "named.yaml").write_text(text)
+    code, out, err = run([*built_in, "--config", "named.yaml"], here)
+    check(code == 0, out, err)
 
 
 def wrong(here):
