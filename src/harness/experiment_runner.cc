@@ -90,6 +90,7 @@ void TakeConsensus(Outcome& outcome, FleetOutcome&& fleet, std::optional<Model>&
   outcome.spread = fleet.spread;
   outcome.spread_curve = std::move(fleet.spread_curve);
   outcome.samples_per_second = fleet.samples_per_second;
+  outcome.virtual_seconds = fleet.virtual_seconds;
   outcome.build = fleet.build;
   best = std::move(fleet.best);
   Append(outcome, std::move(fleet));

@@ -94,7 +94,9 @@ std::string FinalTable(const Outcome& outcome, const std::vector<Verdict>& verdi
   if (const std::uint64_t pss = LargestPss(outcome); pss > 0) {
     text += Row("memory", Bytes(pss) + " PSS, the largest node");
   }
-  text += Row("time", Span(outcome.wall_seconds));
+  std::string time = Span(outcome.wall_seconds);
+  if (outcome.virtual_seconds > 0) time += ", virtual time " + Span(outcome.virtual_seconds);
+  text += Row("time", time);
   for (const std::string& note : outcome.notes) text += Row("note", note);
   if (outcome.interrupted) text += Row("note", "interrupted: these are partial results");
   for (const Verdict& verdict : verdicts) {

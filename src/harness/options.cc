@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "covey/config/load.h"
-#include "covey/nn/model.h"
-#include "covey/optim/optimizer.h"
 #include "harness/text.h"
 
 namespace covey::harness {
@@ -118,36 +116,6 @@ std::vector<std::string> DropExpectations(Experiment& experiment) {
   return dropped;
 }
 
-std::string DescribeUntil(const config::Until& until) {
-  switch (until.kind) {
-    case config::Until::Kind::kForever:
-      return "for ever";
-    case config::Until::Kind::kBatches:
-      return std::to_string(until.batches) + " batches";
-    case config::Until::Kind::kEpochs:
-      return Plain(until.epochs) + " epochs";
-    case config::Until::Kind::kAccuracy:
-      return "accuracy " + Plain(until.accuracy);
-  }
-  return "?";
-}
-
-std::string DescribePartition(const data::PartitionSettings& partition) {
-  std::string text(data::Name(partition.kind));
-  if (partition.kind == data::PartitionSettings::Kind::kMixRate) {
-    text += " " + Plain(partition.rate);
-  }
-  if (partition.kind == data::PartitionSettings::Kind::kDirichlet) {
-    text += " " + Plain(partition.alpha);
-  }
-  return text;
-}
-
-std::string DescribeSettle(const config::Settle& settle) {
-  return settle.rounds ? std::to_string(*settle.rounds) + " rounds"
-                       : Percent(settle.fraction, 1) + " of the rounds";
-}
-
 }  // namespace
 
 Result<std::vector<std::string>> Apply(const Options& options, Experiment& experiment) {
@@ -179,34 +147,6 @@ std::string RepeatCommand(const std::string& file, const Options& options, std::
   if (options.controls) put("--controls", *options.controls);
   put("--seed", std::to_string(seed));
   return command;
-}
-
-std::vector<Setting> Describe(const Experiment& experiment) {
-  const config::NodeConfig& node = experiment.node;
-  const bool curve = node.security.mode == config::SecuritySettings::Mode::kCurve;
-  const auto single = [](float value) { return Fixed(static_cast<double>(value), 4); };
-  return {
-      {"nodes", std::to_string(experiment.nodes)},
-      {"model", nn::Summary(node.model)},
-      {"partition", DescribePartition(experiment.partition)},
-      {"start", experiment.init == Experiment::Init::kSame ? "the same on every node"
-                                                           : "another on every node"},
-      {"training", DescribeUntil(node.train.until)},
-      {"tail of exchanges", DescribeSettle(node.train.settle)},
-      {"batch", node.data.batch == 0 ? "the whole shard" : std::to_string(node.data.batch)},
-      {"optimizer", std::string(optim::Name(node.train.optimizer.kind)) + ", learning rate " +
-                        single(node.train.optimizer.learning_rate)},
-      {"N, batches a round", std::to_string(node.consensus.batches)},
-      {"M, messages a round", std::to_string(node.consensus.sends)},
-      {"gamma", single(consensus::EffectiveGamma(node.consensus))},
-      {"replies", node.consensus.reply ? "on" : "off"},
-      {"WEIGHTS lost by design", Percent(node.faults.weights_drop, 1)},
-      {"DELTAS lost by design", Percent(node.faults.deltas_drop, 1)},
-      {"encryption", experiment.mode == Experiment::Mode::kVirtual ? "none: virtual network"
-                     : curve                                       ? "CURVE"
-                                                                   : "off"},
-      {"seed", std::to_string(experiment.seed)},
-  };
 }
 
 }  // namespace covey::harness

@@ -164,6 +164,24 @@ std::string Summary(const std::string& result) {
          Fixed(figures->best.loss, 4);
 }
 
+// What holds for all rows of the report, and what does not.
+std::vector<Setting> SettingsOf(const PaperPlan& plan, const std::vector<PaperRow>& rows,
+                                std::uint64_t seeds) {
+  std::vector<config::Experiment> all;
+  for (const PaperRow& row : rows) {
+    all.push_back(ExperimentOf(row, plan.base));
+    if (GroupOf(row) != Group::kMonolithic) continue;
+    all.back().nodes = 1;
+    all.back().node.consensus.sends = 0;
+    all.back().node.faults = {};
+  }
+  std::vector<Setting> settings = DescribeAll(all, "differs from row to row");
+  for (Setting& setting : settings) {
+    if (setting.name == "seed" && seeds > 1) setting.value = "1 to " + std::to_string(seeds);
+  }
+  return settings;
+}
+
 PaperRun Told(PaperCommand command, const PaperPlan& plan, const JobsEnd& end,
               std::vector<PaperResult> results) {
   const std::vector<PaperRow> shown = Shown(plan, results);
@@ -182,7 +200,7 @@ PaperRun Told(PaperCommand command, const PaperPlan& plan, const JobsEnd& end,
   run.seeds = command.seeds;
   run.epochs = plan.base.node.train.until.epochs;
   run.interrupted = end.interrupted;
-  run.settings = Describe(plan.base);
+  run.settings = SettingsOf(plan, shown, command.seeds);
   run.model = nn::Summary(plan.base.node.model);
   run.build = BuildLine();
   run.command = RepeatCommand(command);

@@ -156,7 +156,8 @@ std::string PaperHtml(const PaperRun& run) {
             "</dd></div>\n";
   }
   page += "</dl>\n<h2>Repeat it</h2>\n<pre>" + EscapeHtml(run.command) + "</pre>\n";
-  return page + html::Foot(run.build + " · virtual mode · seeds 1 to " + std::to_string(run.seeds));
+  const std::string seeds = run.seeds == 1 ? "seed 1" : "seeds 1 to " + std::to_string(run.seeds);
+  return page + html::Foot(run.build + " · virtual mode · " + seeds);
 }
 
 }  // namespace covey::harness

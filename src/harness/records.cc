@@ -68,6 +68,12 @@ Json ToJson(const NodeOutcome& node) {
   json["samples"] = node.samples;
   json["epochs"] = node.epochs;
   if (node.samples_per_second > 0) json["samples_per_second"] = node.samples_per_second;
+  if (node.life) {
+    json["crashes"] = node.life->crashes;
+    json["left_early"] = node.life->left;
+    json["speed"] = node.life->speed;
+    if (node.life->finished > 0) json["finished_virtual_seconds"] = node.life->finished;
+  }
   if (node.group == Group::kConsensus) {
     json["rounds"] = node.rounds;
     json["traffic"] = ToJson(node.traffic);
@@ -105,6 +111,15 @@ void PutSelected(std::string& row, const std::optional<Selected>& selected) {
   PutScore(row, selected ? selected->test : std::nullopt);
 }
 
+void PutLife(std::string& row, const std::optional<NodeLife>& life) {
+  if (!life) {
+    row += ",,,";
+    return;
+  }
+  row += ',' + std::to_string(life->crashes) + ',' + Fixed(life->speed, 6) + ',';
+  if (life->finished > 0) row += Fixed(life->finished, 3);
+}
+
 }  // namespace
 
 std::string SummaryJson(const Outcome& outcome, const std::vector<Verdict>& verdicts) {
@@ -113,6 +128,7 @@ std::string SummaryJson(const Outcome& outcome, const std::vector<Verdict>& verd
                {"nodes", outcome.nodes},
                {"mode", outcome.mode},
                {"wall_seconds", outcome.wall_seconds}};
+  if (outcome.virtual_seconds > 0) json["virtual_seconds"] = outcome.virtual_seconds;
   PutGroup(json, outcome, Group::kMonolithic);
   PutGroup(json, outcome, Group::kConsensus);
   PutGroup(json, outcome, Group::kIsolated);
@@ -143,7 +159,7 @@ std::string ResultsCsv(const Outcome& outcome) {
       "last_epoch,last_validation_loss,last_validation_accuracy,last_validation_r2,"
       "last_test_loss,last_test_accuracy,last_test_r2,"
       "weights_sent,weights_dropped,weights_received,deltas_sent,deltas_dropped,deltas_received,"
-      "bytes_sent,pss_bytes,reason\n";
+      "bytes_sent,pss_bytes,crashes,speed,finished_virtual_seconds,reason\n";
   for (const NodeOutcome& node : outcome.runs) {
     std::string row = std::string(Name(node.group)) + ',' + std::to_string(node.index) + ',' +
                       std::string(Name(node.end)) + ',' + std::to_string(node.shard) + ',' +
@@ -158,6 +174,7 @@ std::string ResultsCsv(const Outcome& outcome) {
           node.pss_bytes}) {
       row += ',' + std::to_string(value);
     }
+    PutLife(row, node.life);
     csv += row + ',' + CsvField(node.reason) + '\n';
   }
   return csv;

@@ -118,6 +118,9 @@ std::string Cards(const Outcome& outcome) {
     html += html::Card(Grouped(rate), outcome.mode == "virtual" ? "samples a virtual second"
                                                                 : "samples a second, all nodes");
   }
+  if (outcome.virtual_seconds > 0) {
+    html += html::Card(Span(outcome.virtual_seconds), "of virtual time");
+  }
   if (const std::uint64_t pss = LargestPss(outcome); pss > 0) {
     html += html::Card(Bytes(pss), "memory of the largest node (PSS)");
   }
@@ -181,39 +184,77 @@ std::string TrafficTable(const Outcome& outcome) {
   return html;
 }
 
+std::string StateCell(const NodeOutcome& node) {
+  if (node.life && node.life->left) return "left early";
+  if (node.end == End::kDone) return std::string(Name(node.end));
+  return "<b class=\"bad\">" + EscapeHtml(Name(node.end)) + "</b> " + EscapeHtml(node.reason);
+}
+
+// What only some runs have: lives on the virtual clock, memory of processes.
+struct NodeColumns {
+  explicit NodeColumns(const Outcome& outcome) {
+    for (const NodeOutcome& node : outcome.runs) {
+      memory = memory || node.pss_bytes > 0;
+      if (!node.life) continue;
+      crashes = crashes || node.life->crashes > 0;
+      speed = speed || node.life->speed != 1;
+      finished = finished || node.life->finished > 0;
+    }
+  }
+
+  void AddTo(std::vector<Table::Column>& columns) const {
+    if (crashes) columns.push_back({"crashes"});
+    if (speed) columns.push_back({"speed"});
+    if (finished) columns.push_back({"done after"});
+    if (memory) columns.push_back({"memory"});
+  }
+
+  void AddTo(std::vector<std::string>& cells, const NodeOutcome& node) const {
+    const std::optional<NodeLife>& life = node.life;
+    const std::string none(kNone);
+    if (crashes) cells.push_back(life ? std::to_string(life->crashes) : none);
+    if (speed) cells.push_back(life ? Fixed(life->speed, 2) + " ×" : none);
+    if (finished) cells.push_back(life && life->finished > 0 ? Span(life->finished) : none);
+    if (memory) cells.push_back(node.pss_bytes > 0 ? Bytes(node.pss_bytes) : none);
+  }
+
+  bool crashes = false;
+  bool speed = false;
+  bool finished = false;
+  bool memory = false;
+};
+
 std::string NodeTable(const Outcome& outcome) {
-  Table table({{"", true},
-               {"node"},
-               {"state", true},
-               {"samples"},
-               {"epochs"},
-               {"best: test"},
-               {"loss"},
-               {"validation"},
-               {"at epoch"},
-               {"last: test"},
-               {"sent"},
-               {"lost"},
-               {"memory"}},
-              "dense");
+  const NodeColumns more(outcome);
+  std::vector<Table::Column> columns = {
+      {"", true}, {"node"},       {"state", true}, {"samples"},    {"epochs"}, {"best: test"},
+      {"loss"},   {"validation"}, {"at epoch"},    {"last: test"}, {"sent"},   {"lost"}};
+  more.AddTo(columns);
+  Table table(columns, more.crashes || more.speed ? "wide" : "dense");
   for (const NodeOutcome& node : outcome.runs) {
     const Traffic& traffic = node.traffic;
     const bool alone = node.group != Group::kConsensus;
     const auto best = [&node] { return node.best ? *node.best : Selected{}; }();
     const auto last = node.last ? node.last->test : std::nullopt;
-    const std::string state =
-        node.end == End::kDone
-            ? std::string(Name(node.end))
-            : "<b class=\"bad\">" + EscapeHtml(Name(node.end)) + "</b> " + EscapeHtml(node.reason);
-    table.Row({GroupName(node.group), std::to_string(node.index), state, Grouped(node.shard),
-               Fixed(node.epochs, 1), QualityCell(best.test), LossCell(best.test),
-               QualityCell(best.validation), node.best ? Fixed(best.epoch, 1) : std::string(kNone),
-               QualityCell(last),
-               alone ? std::string(kNone) : Grouped(traffic.weights_sent + traffic.deltas_sent),
-               alone ? std::string(kNone) : Percent(LostFraction(traffic), 1),
-               node.pss_bytes > 0 ? Bytes(node.pss_bytes) : std::string(kNone)});
+    std::vector<std::string> cells = {
+        GroupName(node.group),
+        std::to_string(node.index),
+        StateCell(node),
+        Grouped(node.shard),
+        Fixed(node.epochs, 1),
+        QualityCell(best.test),
+        LossCell(best.test),
+        QualityCell(best.validation),
+        node.best ? Fixed(best.epoch, 1) : std::string(kNone),
+        QualityCell(last),
+        alone ? std::string(kNone) : Grouped(traffic.weights_sent + traffic.deltas_sent),
+        alone ? std::string(kNone) : Percent(LostFraction(traffic), 1)};
+    more.AddTo(cells, node);
+    table.Row(cells);
   }
-  return outcome.runs.empty() ? "" : "<h2>Every node</h2>\n" + table.Finish();
+  if (outcome.runs.empty()) return "";
+  const std::string note = more.finished ? "<p>“done after” is virtual time.</p>\n" : "";
+  return "<h2>Every node</h2>\n" + table.Finish() + note;
 }
 
 std::string Notes(const Outcome& outcome) {
@@ -234,6 +275,12 @@ std::string Settings(const Outcome& outcome) {
     html += "<h2>Repeat it</h2>\n<pre>" + EscapeHtml(outcome.command) + "</pre>\n";
   }
   return html;
+}
+
+std::string TimeText(const Outcome& outcome) {
+  const std::string wall = "took " + Span(outcome.wall_seconds);
+  if (outcome.virtual_seconds <= 0) return wall;
+  return wall + ", virtual time " + Span(outcome.virtual_seconds);
 }
 
 std::string Banner(const Outcome& outcome, const std::vector<Verdict>& verdicts) {
@@ -267,7 +314,7 @@ std::string ReportHtml(const Outcome& outcome, const std::vector<Verdict>& verdi
   }
   page += NodeTable(outcome) + Settings(outcome);
   page += html::Foot(outcome.build + " · " + outcome.mode + " mode · seed " +
-                     std::to_string(outcome.seed) + " · " + Span(outcome.wall_seconds));
+                     std::to_string(outcome.seed) + " · " + TimeText(outcome));
   return page;
 }
 

@@ -97,7 +97,8 @@ dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(300px, 1fr))
   margin: 0; }
 dl div { display: flex; justify-content: space-between; gap: 16px;
   border-bottom: 1px solid var(--line); padding: 6px 0; }
-dt { color: var(--soft); } dd { margin: 0; text-align: right; overflow-wrap: anywhere; }
+dt { color: var(--soft); flex: none; max-width: 80%; }
+dd { margin: 0; text-align: right; overflow-wrap: anywhere; }
 pre { background: var(--card); border: 1px solid var(--line); border-radius: 10px;
   padding: 14px 16px; margin: 0;
   font-size: 13px; white-space: pre-wrap; overflow-wrap: anywhere; }

@@ -100,6 +100,33 @@ Result<SweepPlan> PrepareSweep(const SweepCommand& command) {
   return plan;
 }
 
+// "4, 8"; "1 to 40"
+std::string SeedsText(const std::vector<std::uint64_t>& seeds) {
+  const auto gap = [](std::uint64_t a, std::uint64_t b) { return b != a + 1; };
+  const bool row = std::adjacent_find(seeds.begin(), seeds.end(), gap) == seeds.end();
+  if (row && seeds.size() > 2) {
+    return std::to_string(seeds.front()) + " to " + std::to_string(seeds.back());
+  }
+  std::string text;
+  for (const std::uint64_t seed : seeds) text += (text.empty() ? "" : ", ") + std::to_string(seed);
+  return text;
+}
+
+// What holds for all points, and what does not.
+std::vector<Setting> SettingsOf(const SweepCommand& command, const config::Sweep& sweep) {
+  std::vector<config::Experiment> all;
+  for (const config::SweepPoint& point : sweep.points) {
+    all.push_back(point.experiment);
+    all.back().mode = command.launcher == "mpi" ? config::Experiment::Mode::kProcess
+                                                : config::Experiment::Mode::kVirtual;
+  }
+  std::vector<Setting> settings = DescribeAll(all, "differs from point to point");
+  for (Setting& setting : settings) {
+    if (setting.name == "seed") setting.value = SeedsText(sweep.seeds);
+  }
+  return settings;
+}
+
 Result<SweepRun> CollectSweep(const SweepCommand& command, const SweepPlan& plan,
                               const JobStore& store, const JobsEnd& end) {
   SweepRun run;
@@ -110,7 +137,7 @@ Result<SweepRun> CollectSweep(const SweepCommand& command, const SweepPlan& plan
   run.interrupted = end.interrupted;
   run.build = BuildLine();
   run.command = RepeatCommand(command);
-  if (!plan.sweep.points.empty()) run.settings = Describe(plan.sweep.points.front().experiment);
+  run.settings = SettingsOf(command, plan.sweep);
   for (std::size_t p = 0; p < plan.sweep.points.size(); ++p) {
     std::vector<FleetFigures> runs;
     for (std::size_t s = 0; s < run.seeds; ++s) {

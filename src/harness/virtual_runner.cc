@@ -78,6 +78,13 @@ Traffic TrafficOf(const learner::LinkCounters& links) {
           .bytes_sent = links.session.bytes_out};
 }
 
+NodeLife LifeOf(const simulate::NodeResult& node) {
+  return {.crashes = node.crashes,
+          .left = node.left,
+          .speed = node.speed,
+          .finished = Seconds(node.finished)};
+}
+
 // The curve of the spread has half as many points to twice as many; an observation of a larger
 // fleet costs more than it shows.
 constexpr std::uint32_t kSpreadPoints = 128;
@@ -229,6 +236,7 @@ Result<FleetOutcome> RunVirtual(const config::Experiment& experiment, Group grou
     node.epochs = from.epochs;
     node.rounds = from.counters.rounds;
     node.traffic = TrafficOf(from.links);
+    if (group == Group::kConsensus) node.life = LifeOf(from);
     samples += from.samples;
     const bool better =
         node.best && (!outcome.best || IsBetter(node.best->judged(), outcome.best->score.judged()));
@@ -240,6 +248,7 @@ Result<FleetOutcome> RunVirtual(const config::Experiment& experiment, Group grou
     outcome.spread_curve.emplace_back(Seconds(result->virtual_time), result->spread);
   }
   const double seconds = Seconds(result->virtual_time);
+  outcome.virtual_seconds = seconds;
   if (seconds > 0) outcome.samples_per_second = static_cast<double>(samples) / seconds;
   observer.Finish(group);
   return outcome;

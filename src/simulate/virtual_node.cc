@@ -297,6 +297,7 @@ void VirtualNode::Count() {
   const bool done = left_ || (life_ && life_->learner.core().state() == consensus::State::kDone);
   if (done == counted_) return;
   counted_ = done;
+  past_.finished = done ? world_.scheduler.now() : Duration::zero();
   world_.done += done ? 1 : std::size_t(0) - 1;
 }
 

@@ -160,6 +160,9 @@ void VirtualNode::Resume() {
 
 NodeResult VirtualNode::Finish(gradient::Evaluator* evaluator) {
   NodeResult result = std::move(past_);
+  const config::NodeConfig& config = node_.config;
+  result.speed =
+      samples_per_second_ / (config.faults.nodes.samples_per_second * config.node.cpu_limit);
   if (life_) {
     last_ = life_->learner.TakeSnapshot();
     life_->AddTo(result);

@@ -37,7 +37,13 @@ Result<std::vector<std::string>> Apply(const Options& options, config::Experimen
 // in any case.
 std::string RepeatCommand(const std::string& file, const Options& options, std::uint64_t seed);
 
-// The settings that a reader of a report asks for first.
+// The settings that a reader of a report asks for first, every fault that is not at its default
+// under its key, and what single nodes have for themselves.
 std::vector<Setting> Describe(const config::Experiment& experiment);
+
+// What all of these experiments have in common. The names of the settings in which they differ
+// stand in a last one, which is called `varied`.
+std::vector<Setting> DescribeAll(const std::vector<config::Experiment>& all,
+                                 const std::string& varied);
 
 }  // namespace covey::harness

@@ -83,6 +83,14 @@ enum class End : std::uint8_t {
 
 std::string_view Name(End end);
 
+// What became of a simulated node.
+struct NodeLife {
+  std::uint32_t crashes = 0;
+  bool left = false;    // before the end
+  double speed = 1;     // factor of its training
+  double finished = 0;  // virtual seconds from the start until it was done or left; 0: neither
+};
+
 struct NodeOutcome {
   Group group = Group::kConsensus;
   std::uint32_t index = 0;
@@ -100,11 +108,13 @@ struct NodeOutcome {
   std::uint64_t pss_bytes = 0;  // peak; 0 when not measured
   // From its first to its last training batch; 0 when not measured.
   double samples_per_second = 0;
+  std::optional<NodeLife> life = {};  // of consensus nodes on the virtual clock
 };
 
 struct Setting {
   std::string name;
   std::string value;
+  bool operator==(const Setting&) const = default;
 };
 
 struct Outcome {
@@ -115,6 +125,7 @@ struct Outcome {
   std::string mode;  // "process" or "virtual"
   bool interrupted = false;
   double wall_seconds = 0;
+  double virtual_seconds = 0;  // that the consensus nodes took; 0: they were daemons
   // Over the consensus nodes together, from first to last training batch.
   double samples_per_second = 0;
   // Mean of ||x_i - mean(x)||, divided by ||mean(x)||, over the settled models; absent below two of

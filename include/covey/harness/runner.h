@@ -27,6 +27,7 @@ struct FleetOutcome {
   std::optional<double> spread;
   std::vector<std::pair<double, double>> spread_curve = {};  // seconds and spread; virtual mode
   double samples_per_second = 0;
+  double virtual_seconds = 0;  // virtual mode
   bool interrupted = false;
   std::optional<Model> best;  // of the node with the best validation (else test) accuracy
   std::string build;          // of the daemons

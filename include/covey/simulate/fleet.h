@@ -59,6 +59,8 @@ struct NodeResult {
   std::uint32_t crashes = 0;
   std::uint32_t pauses = 0;
   bool left = false;     // before the end
+  double speed = 1;      // factor of its training: its own and the one that was drawn
+  Duration finished{};   // when it was done, for the last time, or left; 0: neither
   tensor::FlatVector x;  // settled; empty when the node never started
 };
 

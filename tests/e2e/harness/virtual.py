@@ -23,3 +23,9 @@ with folder() as here:
     other = summary(here, "--seed", "6")
     check(other["consensus"] != one["consensus"], "another seed")
     check(other["seed"] == 6, other)
+    check(one["virtual_seconds"] > 0 and one["runs"][0]["crashes"] == 0, one)
+    words = ["run", make(here), "--mode", "virtual"]
+    code, out, err = run(words, here)
+    check(code == 0 and "virtual time " in out, code, out, err)
+    code, out, err = run([*words, "--quiet"], here)
+    check(code == 0 and err == "", code, err)

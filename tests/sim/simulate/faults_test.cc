@@ -204,6 +204,9 @@ TEST_F(FaultsTest, ACrashGoesOnFromTheCheckpoint) {
   const FleetResult result = RunTwice();
   EXPECT_GT(MeanAccuracy(result), 0.9);
   EXPECT_EQ(result.nodes[1].crashes, 1u);
+  EXPECT_GT(result.nodes[0].finished, Duration::zero());
+  EXPECT_GT(result.nodes[1].finished, result.nodes[0].finished);
+  EXPECT_GE(result.virtual_time, result.nodes[1].finished);
   EXPECT_EQ(result.nodes[0].crashes, 0u);
   EXPECT_EQ(result.nodes[1].epochs, 6.0);
   // 400 samples before the crash, of which at most a checkpoint interval and a round are lost.

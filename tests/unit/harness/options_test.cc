@@ -1,6 +1,5 @@
 #include "covey/harness/options.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,8 +8,6 @@
 
 namespace covey::harness {
 namespace {
-
-using testing::HasSubstr;
 
 constexpr const char* kFile = R"(
 experiment: {name: small, nodes: 4, seed: 3}
@@ -132,16 +129,6 @@ TEST(RepeatCommand, NamesWhatWasGivenAndTheSeed) {
   options.mode = "virtual";
   EXPECT_EQ(RepeatCommand("my file.yaml", options, 9),
             "covey-sim run 'my file.yaml' --weights-drop 0.25 --mode virtual --seed 9");
-}
-
-TEST(Describe, SaysWhatWasRun) {
-  std::string all;
-  for (const Setting& setting : Describe(Small())) {
-    all += setting.name + '=' + setting.value + '\n';
-  }
-  EXPECT_THAT(all, HasSubstr("nodes=4\n"));
-  EXPECT_THAT(all, HasSubstr("training=2 epochs\n"));
-  EXPECT_THAT(all, HasSubstr("gamma=0.5000\n"));
 }
 
 }  // namespace

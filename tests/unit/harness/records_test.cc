@@ -103,6 +103,21 @@ TEST(Csv, HasOneRowForEachNodeAndAsManyFieldsInEach) {
   EXPECT_THAT(csv, testing::HasSubstr("signal 9 (Killed)\n"));
 }
 
+TEST(Records, TellTheLivesOfSimulatedNodes) {
+  Outcome outcome = MadeUpOutcome();
+  EXPECT_FALSE(json::parse(SummaryJson(outcome, {})).contains("virtual_seconds"));
+  outcome.virtual_seconds = 12.5;
+  NodeOutcome& node = outcome.runs.front();
+  node.life = NodeLife{.crashes = 2, .speed = 0.5, .finished = 11.25};
+  const json summary = json::parse(SummaryJson(outcome, {}));
+  EXPECT_EQ(summary["virtual_seconds"], 12.5);
+  EXPECT_EQ(summary["runs"][0]["crashes"], 2);
+  EXPECT_EQ(summary["runs"][0]["speed"], 0.5);
+  EXPECT_EQ(summary["runs"][0]["finished_virtual_seconds"], 11.25);
+  EXPECT_FALSE(summary["runs"][1].contains("crashes"));
+  EXPECT_THAT(ResultsCsv(outcome), testing::HasSubstr(",2,0.500000,11.250,"));
+}
+
 TEST(Metrics, IsOneJsonObjectALine) {
   const std::string line = MetricsLine(Group::kIsolated, 3, {2.5, 1.25, {0.5, 0.875}});
   EXPECT_TRUE(line.ends_with('\n'));

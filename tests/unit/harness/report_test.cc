@@ -43,6 +43,32 @@ TEST(Report, DrawsTheSpreadOverTimeWhereItIsKnown) {
   EXPECT_THAT(html, HasSubstr("spread 0.125"));
 }
 
+TEST(Report, ShowsTheLivesOfSimulatedNodes) {
+  const std::string daemons = ReportHtml(MadeUpOutcome(), {});
+  EXPECT_THAT(daemons, Not(HasSubstr("virtual time")));
+  EXPECT_THAT(daemons, Not(HasSubstr(">crashes<")));
+  EXPECT_THAT(daemons, HasSubstr(">memory<"));
+  Outcome outcome = MadeUpOutcome();
+  outcome.virtual_seconds = 233;
+  for (NodeOutcome& node : outcome.runs) {
+    node.pss_bytes = 0;
+    if (node.group == Group::kConsensus) node.life = NodeLife{.finished = 200};
+  }
+  std::string html = ReportHtml(outcome, {});
+  EXPECT_THAT(html, HasSubstr("virtual time 3 min 53 s"));
+  EXPECT_THAT(html, HasSubstr("3 min 20 s"));
+  EXPECT_THAT(html, Not(HasSubstr(">crashes<")));
+  EXPECT_THAT(html, Not(HasSubstr(">speed<")));
+  EXPECT_THAT(html, Not(HasSubstr(">memory<")));
+  for (NodeOutcome& node : outcome.runs) {
+    if (node.life) node.life = NodeLife{.crashes = 17, .left = true, .speed = 0.25, .finished = 9};
+  }
+  html = ReportHtml(outcome, {});
+  EXPECT_THAT(html, HasSubstr("<td>17</td>"));
+  EXPECT_THAT(html, HasSubstr("0.25 ×"));
+  EXPECT_THAT(html, HasSubstr("left early"));
+}
+
 TEST(Report, IsSelfContained) {
   const std::string html = ReportHtml(MadeUpOutcome(), {});
   EXPECT_THAT(html, Not(HasSubstr("<script")));
