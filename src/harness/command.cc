@@ -20,7 +20,9 @@
 #include "covey/harness/run_folder.h"
 #include "covey/harness/runner.h"
 #include "harness/console.h"
+#include "harness/fleet_memory.h"
 #include "harness/models.h"
+#include "harness/text.h"
 
 namespace covey::harness {
 namespace {
@@ -123,12 +125,26 @@ Result<ProcessOptions> Processes(const config::Experiment& experiment, const Run
   return options;
 }
 
+// Errors: kUnavailable. What a large fleet needs is a note of its results instead.
+Status TellMemory(const Command& command, const config::Experiment& experiment) {
+  if (experiment.mode != config::Experiment::Mode::kVirtual) return {};
+  const std::uint64_t needed = MemoryAtOnce(experiment);
+  const bool controls = experiment.controls != config::Experiment::Controls::kNone;
+  const std::string who = std::to_string(experiment.nodes) + " nodes of this model" +
+                          (controls ? " and their controls" : "");
+  if (Status fits = FitsMachine(who, needed, MachineMemory()); !fits) return fits;
+  const bool small = experiment.nodes <= kLargeFleet;
+  if (small && !command.quiet) Print(stderr, "memory: about " + Bytes(needed) + '\n');
+  return {};
+}
+
 }  // namespace
 
 int Run(const Command& command, const std::atomic<bool>& stop) {
   const Result<config::Loaded<config::Experiment>> loaded = Prepare(command);
   if (!loaded) return Complain(loaded.error());
   const config::Experiment* experiment = &loaded->value;
+  if (Status fits = TellMemory(command, *experiment); !fits) return Complain(fits.error());
   const Result<RunFolder> folder = RunFolder::Make(command.out, experiment->name);
   if (!folder) return Complain(folder.error());
   const Result<ProcessOptions> processes = Processes(*experiment, *folder);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -97,6 +98,15 @@ void TakeConsensus(Outcome& outcome, FleetOutcome&& fleet, std::optional<Model>&
 }
 
 }  // namespace
+
+std::uint64_t MemoryAtOnce(const config::Experiment& experiment) {
+  std::uint64_t together = FleetMemory(experiment, Group::kConsensus);
+  for (const Group group : ControlsOf(experiment)) {
+    const std::uint64_t own = FleetMemory(experiment, group);
+    together = experiment.nodes > kTogether ? std::max(together, own) : together + own;
+  }
+  return together;
+}
 
 Result<Outcome> RunExperiment(const config::Experiment& experiment, const ProcessOptions& processes,
                               Observer& observer, std::optional<Model>& best) {

@@ -14,6 +14,7 @@
 #include "covey/harness/paper_report.h"
 #include "covey/nn/model.h"
 #include "harness/console.h"
+#include "harness/fleet_memory.h"
 #include "harness/job_display.h"
 #include "harness/text.h"
 
@@ -80,6 +81,7 @@ std::string DefaultFolder(const PaperCommand& command, const PaperPlan& plan) {
 void AddJobs(PaperPlan& plan, std::uint64_t seeds) {
   std::set<std::string> known;
   for (const PaperRow& row : plan.rows) {
+    const std::uint64_t memory = FleetMemory(ExperimentOf(row, plan.base), GroupOf(row));
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       config::Experiment experiment = OneRun(row, plan.base, seed);
       std::string title = row.Label();
@@ -90,6 +92,7 @@ void AddJobs(PaperPlan& plan, std::uint64_t seeds) {
       plan.jobs.push_back(
           Job{.id = std::move(id),
               .title = std::move(title),
+              .memory = memory,
               .run = [row, experiment = std::move(experiment)](const JobContext& context) {
                 return RunFleetJob(experiment, GroupOf(row), kCurvePoints, context);
               }});
@@ -214,10 +217,12 @@ Result<int> Run(const PaperCommand& command, const PaperPlan& plan, const std::a
   if (!store) return tl::unexpected(store.error());
   Status written = WriteShared(plan.folder + "/config.resolved.yaml", config::WriteYaml(plan.base));
   if (!written) return tl::unexpected(written.error());
+  const auto workers = WorkersThatFit(plan.jobs, *store, WorkersOr(command.jobs), command.quiet);
+  if (!workers) return tl::unexpected(workers.error());
   Result<JobsEnd> end = [&] {
     JobDisplay display(plan.jobs, HowToShowJobs(command.quiet, STDERR_FILENO), STDERR_FILENO,
                        Summary);
-    const JobsOptions options{.workers = WorkersOr(command.jobs),
+    const JobsOptions options{.workers = *workers,
                               .stopped = [&stop] { return stop.load(std::memory_order_relaxed); }};
     return RunJobs(plan.jobs, options, *store, display);
   }();

@@ -10,6 +10,7 @@
 #include "covey/harness/options.h"
 #include "covey/harness/sweep.h"
 #include "harness/console.h"
+#include "harness/fleet_memory.h"
 #include "harness/job_display.h"
 #include "harness/text.h"
 
@@ -52,6 +53,8 @@ Result<std::optional<std::string>> RunOne(const config::Experiment& experiment,
 void AddSweepJobs(const SweepCommand& command, SweepPlan& plan) {
   const bool with_mpi = command.launcher == "mpi";
   for (config::SweepPoint& point : plan.sweep.points) {
+    // Those of daemons are spread over machines that are not known here.
+    const std::uint64_t memory = with_mpi ? 0 : FleetMemory(point.experiment, Group::kConsensus);
     for (const std::uint64_t seed : plan.sweep.seeds) {
       config::Experiment experiment = point.experiment;
       experiment.seed = seed;
@@ -71,6 +74,7 @@ void AddSweepJobs(const SweepCommand& command, SweepPlan& plan) {
       plan.jobs.push_back(
           Job{.id = std::move(id),
               .title = std::move(title),
+              .memory = memory,
               .run = [experiment = std::move(experiment), mpi = std::move(mpi)](
                          const JobContext& context) { return RunOne(experiment, mpi, context); }});
     }
@@ -174,12 +178,16 @@ Result<int> Run(const SweepCommand& command, const SweepPlan& plan, const std::a
   if (Status made = MakeSharedFolder(plan.folder); !made) return tl::unexpected(made.error());
   Result<JobStore> store = JobStore::Open(plan.folder + "/results.jsonl");
   if (!store) return tl::unexpected(store.error());
+  const bool with_mpi = command.launcher == "mpi";
+  // Daemons that share machines with those of another run would take their processor time.
+  const Result<std::size_t> workers =
+      with_mpi ? Result<std::size_t>(1)
+               : WorkersThatFit(plan.jobs, *store, WorkersOr(command.jobs), command.quiet);
+  if (!workers) return tl::unexpected(workers.error());
   Result<JobsEnd> end = [&] {
     JobDisplay display(plan.jobs, HowToShowJobs(command.quiet, STDERR_FILENO), STDERR_FILENO,
                        SweepSummary);
-    // Daemons that share machines with those of another run would take their processor time.
-    const std::size_t workers = command.launcher == "mpi" ? 1 : WorkersOr(command.jobs);
-    const JobsOptions options{.workers = workers,
+    const JobsOptions options{.workers = *workers,
                               .stopped = [&stop] { return stop.load(std::memory_order_relaxed); }};
     return RunJobs(plan.jobs, options, *store, display);
   }();

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "covey/simulate/fleet.h"
 #include "covey/simulate/memory.h"
 #include "covey/simulate/topology.h"
+#include "harness/fleet_memory.h"
 #include "harness/text.h"
 
 namespace covey::harness {
@@ -25,15 +24,6 @@ config::Run RunOf(Group group) {
       return config::Run::kIsolated;
   }
   return config::Run::kConsensus;
-}
-
-// Returns: bytes; 0: unknown.
-std::uint64_t PhysicalMemory() {
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long size = sysconf(_SC_PAGESIZE);
-  return pages > 0 && size > 0
-             ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size)
-             : 0;
 }
 
 std::string_view StateName(consensus::State state) {
@@ -146,26 +136,15 @@ class Listener {
   std::vector<std::pair<double, double>> spread_;
 };
 
-// Larger fleets are worth a word before they start.
-constexpr std::size_t kLargeFleet = 64;
-
 // Errors: kUnavailable when the machine's memory does not hold the fleet.
 Status CheckMemory(const std::vector<config::NodeConfig>& configs, Group group,
                    Observer& observer) {
   const std::uint64_t needed = simulate::EstimateMemory(configs);
-  const std::uint64_t machine = PhysicalMemory();
-  const auto gigabytes = [](std::uint64_t bytes) {
-    return Fixed(static_cast<double>(bytes) / 1e9, 1) + " GB";
-  };
-  if (machine > 0 && needed > machine) {
-    return Fail(ErrorCode::kUnavailable, "memory",
-                std::to_string(configs.size()) + " nodes of this model need about " +
-                    gigabytes(needed) + ", this machine has " + gigabytes(machine),
-                "run fewer nodes (--nodes), a smaller model, or another machine");
-  }
+  const std::string who = std::to_string(configs.size()) + " nodes of this model";
+  if (Status fits = FitsMachine(who, needed, MachineMemory()); !fits) return fits;
   if (group != Group::kConsensus || configs.size() <= kLargeFleet) return {};
   const config::TopologySettings& topology = configs.front().faults.links.topology;
-  std::string text = "The fleet needs about " + gigabytes(needed) + " of memory.";
+  std::string text = "The fleet needs about " + Bytes(needed) + " of memory.";
   if (simulate::IsPartialView(topology, static_cast<std::uint32_t>(configs.size()))) {
     text += " Each node is linked with about " + std::to_string(topology.peers) +
             " random others, not with all.";
@@ -175,6 +154,11 @@ Status CheckMemory(const std::vector<config::NodeConfig>& configs, Group group,
 }
 
 }  // namespace
+
+std::uint64_t FleetMemory(const config::Experiment& experiment, Group group) {
+  const auto configs = config::Expand(experiment, RunOf(group));
+  return configs ? simulate::EstimateMemory(*configs) : 0;
+}
 
 double TrainedFraction(const config::NodeConfig& config, double epochs, std::uint64_t batches) {
   const config::Until& until = config.train.until;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -55,8 +56,9 @@ struct JobContext {
 };
 
 struct Job {
-  std::string id;     // the same for the same work in another process; names its result
-  std::string title;  // for people
+  std::string id;            // the same for the same work in another process; names its result
+  std::string title;         // for people
+  std::uint64_t memory = 0;  // bytes that it needs, about; 0: unknown
   // Returns: the JSON text of its result, or nothing when it was stopped.
   std::function<Result<std::optional<std::string>>(const JobContext&)> run;
 };

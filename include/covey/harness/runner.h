@@ -62,6 +62,13 @@ struct VirtualOptions {
 Result<FleetOutcome> RunVirtual(const config::Experiment& experiment, Group group,
                                 Observer& observer, const VirtualOptions& virtual_options = {});
 
+// Returns: about how many bytes the fleet of one group needs (simulate/memory.h); 0 when the
+// experiment can't be expanded: whoever runs it says why.
+std::uint64_t FleetMemory(const config::Experiment& experiment, Group group);
+
+// The same for all that RunExperiment runs at once in virtual mode.
+std::uint64_t MemoryAtOnce(const config::Experiment& experiment);
+
 // The whole experiment: its nodes in its mode, then its controls, each on a thread of its own (in
 // virtual mode all at once). `processes` counts in process mode only. The settings, notes, command
 // and description of the outcome are left to the caller.

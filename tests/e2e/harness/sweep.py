@@ -60,6 +60,35 @@ def interrupted(here):
     check(code == 0 and lines(here)[:len(kept)] == kept and len(lines(here)) == 8, out, err)
 
 
+def sections(here):
+    """Sections as values, keys of one node; the report says what the points share."""
+    sweep(here, """
+  grid: {train.optimizer: [{kind: sgd, momentum: 0.5}, {kind: adam}]}
+  list: [{experiment.overrides.1.consensus.sends: 0}, {experiment.overrides.1.consensus.sends: 2}]
+""", 1)
+    code, out, err = run(["sweep", "sweep.yaml", "--out", "out"], here)
+    check(code == 0 and "kind sgd, momentum 0.5" in out, code, out, err)
+    check("memory: about " in err and "fleet" in err, err)
+    losses = {json.loads(line)["result"]["best"]["loss"] for line in lines(here)}
+    check(len(losses) == 4, "every point is another", losses)
+    report = (pathlib.Path(here) / "out/report.html").read_text()
+    settings = report[report.index("Settings of all points"):]
+    check("<dt>optimizer</dt>" not in settings, settings)
+    check("<dt>batch</dt><dd>10</dd>" in settings, settings)
+    check("differs from point to point</dt><dd>optimizer; node 1</dd>" in settings, settings)
+
+
+def too_large(here):
+    """More than any machine's memory is refused before anything runs."""
+    sweep(here, "  set: {experiment.nodes: 1024}\n", 1)
+    path = pathlib.Path(here) / "tiny.yaml"
+    path.write_text(path.read_text().replace(
+        "- dense: {units: 8,", "- dense: {units: 65536, activation: relu}\n"
+        "    - dense: {units: 200,"))
+    code, out, err = run(["sweep", "sweep.yaml", "--out", "out"], here)
+    check(code == 69 and "this machine has" in err and lines(here) == [], code, out, err)
+
+
 def wrong(here):
     sweep(here, "  grid: {consensus.sends: [1, many]}\n", 1)
     code, out, err = run(["sweep", "sweep.yaml"], here)
@@ -77,7 +106,7 @@ def wrong(here):
         check(len(lines(here)) == 1 and err.count("kept from before") == kept, lines(here), err)
 
 
-for case in (whole, interrupted, wrong):
+for case in (whole, interrupted, sections, too_large, wrong):
     with folder() as here:
         print(case.__name__, flush=True)
         case(here)

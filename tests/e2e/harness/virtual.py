@@ -26,6 +26,6 @@ with folder() as here:
     check(one["virtual_seconds"] > 0 and one["runs"][0]["crashes"] == 0, one)
     words = ["run", make(here), "--mode", "virtual"]
     code, out, err = run(words, here)
-    check(code == 0 and "virtual time " in out, code, out, err)
+    check(code == 0 and "memory: about " in err and "virtual time " in out, code, out, err)
     code, out, err = run([*words, "--quiet"], here)
     check(code == 0 and err == "", code, err)
