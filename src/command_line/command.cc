@@ -1,7 +1,10 @@
 #include "covey/command_line/command.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdio>
+#include <system_error>
+#include <type_traits>
 
 #include "covey/base/result.h"
 #include "covey/config/suggest.h"
@@ -59,6 +62,21 @@ std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
     return "a command is missing; there are " + config::Joined(commands);
   }
   return error.what();
+}
+
+// CLI11 takes "-1" for the largest number of an unsigned type.
+template <class Number>
+CLI::Validator WholeNumber() {
+  const auto wrong = [](const std::string& text) -> std::string {
+    Number value{};
+    const char* end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value);
+    if (read.ec == std::errc::result_out_of_range) return "got " + text + ", which is too large";
+    if (read.ec == std::errc() && read.ptr == end) return {};
+    return "got '" + text + "', want a whole number" +
+           (std::is_unsigned_v<Number> ? " of 0 or more" : "");
+  };
+  return CLI::Validator(wrong, "");
 }
 
 }  // namespace
@@ -126,15 +144,15 @@ Option Command::Add(const char* name, std::string& value, const char* help) {
 }
 
 Option Command::Add(const char* name, int& value, const char* help) {
-  return Option(app_->add_option(name, value, help));
+  return Option(app_->add_option(name, value, help)->check(WholeNumber<int>()));
 }
 
 Option Command::Add(const char* name, std::uint32_t& value, const char* help) {
-  return Option(app_->add_option(name, value, help));
+  return Option(app_->add_option(name, value, help)->check(WholeNumber<std::uint32_t>()));
 }
 
 Option Command::Add(const char* name, std::size_t& value, const char* help) {
-  return Option(app_->add_option(name, value, help));
+  return Option(app_->add_option(name, value, help)->check(WholeNumber<std::size_t>()));
 }
 
 Option Command::Add(const char* name, float& value, const char* help) {
@@ -150,15 +168,15 @@ Option Command::Add(const char* name, std::optional<std::string>& value, const c
 }
 
 Option Command::Add(const char* name, std::optional<int>& value, const char* help) {
-  return Option(app_->add_option(name, value, help));
+  return Option(app_->add_option(name, value, help)->check(WholeNumber<int>()));
 }
 
 Option Command::Add(const char* name, std::optional<std::uint32_t>& value, const char* help) {
-  return Option(app_->add_option(name, value, help));
+  return Option(app_->add_option(name, value, help)->check(WholeNumber<std::uint32_t>()));
 }
 
 Option Command::Add(const char* name, std::optional<std::uint64_t>& value, const char* help) {
-  return Option(app_->add_option(name, value, help));
+  return Option(app_->add_option(name, value, help)->check(WholeNumber<std::uint64_t>()));
 }
 
 Option Command::Add(const char* name, std::optional<double>& value, const char* help) {
@@ -170,7 +188,7 @@ Option Command::Add(const char* name, std::vector<std::string>& value, const cha
 }
 
 Option Command::Add(const char* name, std::vector<std::size_t>& value, const char* help) {
-  return Option(app_->add_option(name, value, help));
+  return Option(app_->add_option(name, value, help)->check(WholeNumber<std::size_t>()));
 }
 
 Option Command::Flag(const char* name, bool& value, const char* help) {

@@ -66,7 +66,8 @@ class Command {
   Command& Hide();
 
   // "--name" is an option with a value, "name" the next word without a name. `value` keeps what it
-  // has unless the option is given, and outlives Parse. A list takes one value or more.
+  // has unless the option is given, and outlives Parse. A list takes one value or more. What is no
+  // whole number, or negative where the type has no sign, is a mistake.
   Option Add(const char* name, std::string& value, const char* help = "");
   Option Add(const char* name, int& value, const char* help = "");
   Option Add(const char* name, std::uint32_t& value, const char* help = "");

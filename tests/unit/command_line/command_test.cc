@@ -44,6 +44,29 @@ TEST_F(CommandLine, GoodOneGoesOn) {
   EXPECT_EQ(out_ + error_, "");
 }
 
+TEST_F(CommandLine, WhatIsNoWholeNumberIsAMistake) {
+  std::optional<std::uint64_t> seed;
+  std::uint32_t nodes = 5;
+  std::vector<std::size_t> rows;
+  program_.Sub("run", "").Add("--seed", seed);
+  Command& more = program_.Sub("more", "");
+  more.Add("--nodes", nodes);
+  more.Add("--rows", rows);
+  EXPECT_EQ(Run({"run", "--seed", "-1"}), 64);
+  EXPECT_EQ(error_,
+            "prog: --seed: got '-1', want a whole number of 0 or more\nTry: prog run --help\n");
+  for (const char* wrong : {"-1", "1.5", "x", "0x10", "", "+1", "4294967296"}) {
+    EXPECT_EQ(Run({"more", "--nodes", wrong}), 64) << wrong;
+    EXPECT_NE(error_.find(std::string("--nodes: got ")), std::string::npos) << error_;
+  }
+  EXPECT_EQ(Run({"more", "--rows", "1", "-2"}), 64);
+  EXPECT_EQ(Run({"status", "--timeout", "-x"}), 64);
+  EXPECT_EQ(Run({"status", "--timeout", "-3"}), std::nullopt);
+  EXPECT_EQ(timeout_, -3);
+  EXPECT_EQ(Run({"run", "--seed", "18446744073709551615"}), std::nullopt);
+  EXPECT_EQ(seed, UINT64_MAX);
+}
+
 TEST_F(CommandLine, HelpAndVersionEndWithSuccessOnStdout) {
   EXPECT_EQ(Run({"--version"}), 0);
   EXPECT_EQ(out_, "prog 1\n");
