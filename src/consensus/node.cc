@@ -218,7 +218,8 @@ void Node::ApplyWeights(Time now, const Received& event, Actions& actions) {
   if (message.copy) return Drop(DropReason::kUnwantedCopy);
   if (SeenBefore(message)) return Drop(DropReason::kDuplicate);
   if (TooFar(event)) return Drop(DropReason::kTooFar);
-  const float gamma = std::min(gamma_, message.gamma_max);
+  const float gamma =
+      std::min(gamma_, message.gamma_max) / static_cast<float>(1 + CrossingInFlight(now, message));
   const double rho = Rho(message);
   const auto of_sender = static_cast<float>(2 / (1 + rho));  // 1 at rho = 1
   // Of segments only the first is judged: the same coordinates each time.

@@ -68,14 +68,29 @@ std::size_t Node::InFlightLimit() const {
   return slow_network ? std::max(settings_.sends, 1u) : settings_.sends + 1;
 }
 
+bool Node::IsYoung(const Pending& pending, Time now) const {
+  return pending.round + 2 > counters_.rounds || now - pending.sent < reply_time_;
+}
+
 std::size_t Node::YoungInFlight(Time now) const {
   std::size_t young = 0;
   for (auto entry = pending_.rbegin(); entry != pending_.rend(); ++entry) {
-    const bool old_in_rounds = entry->second.round + 2 <= counters_.rounds;
-    if (old_in_rounds && now - entry->second.sent >= reply_time_) break;
+    if (!IsYoung(entry->second, now)) break;
     ++young;
   }
   return young;
+}
+
+// Only where both have no other: among three or more the steps towards others damp the swapping.
+std::size_t Node::CrossingInFlight(Time now, const Message& message) const {
+  if (peers_.size() != 1 || !settings_.reply || message.no_reply) return 0;
+  std::size_t crossing = 0;
+  for (auto entry = pending_.rbegin(); entry != pending_.rend(); ++entry) {
+    const Pending& own = entry->second;
+    if (!IsYoung(own, now)) break;
+    if (own.peer == message.peer && own.segment == message.segment) ++crossing;
+  }
+  return crossing;
 }
 
 void Node::Expire(Time now) {

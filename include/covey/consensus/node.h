@@ -16,6 +16,8 @@
 //   times their delay must stay below about 1.4 at gamma = 1/2, or averaging diverges
 //   (Olfati-Saber & Murray 2004, on time delays); rounds alone do not bound that when they are
 //   short against the network. A lost answer never stops a node.
+// Of two: the step towards the only peer is gamma / (1 + c), c the young own exchanges with it that
+//   are open: at gamma = 1/2 exchanges that cross swap the models instead of averaging them.
 // Cost: one pass over x for each received message; no model-sized memory of its own.
 // Thread: none; the caller serialises.
 // Determinism: a function of settings, stream and the events.
@@ -216,6 +218,8 @@ class Node {
   double Rho(const Message& message) const;
   std::size_t InFlightLimit() const;
   std::size_t YoungInFlight(Time now) const;
+  std::size_t CrossingInFlight(Time now, const Message& message) const;
+  bool IsYoung(const Pending& pending, Time now) const;
 
   Settings settings_;
   float gamma_;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <vector>
@@ -78,6 +79,26 @@ TEST_F(NodeTest, GammaIsTheSmallerOfBothSides) {
   message.gamma_max = 1;
   Receive(message);
   EXPECT_EQ(X(), (std::vector<float>{2.5f, 2.5f, 2.5f}));
+}
+
+// The peer, whose model is (4, 4, 4), does the same: both end at (2, 2, 2).
+TEST_F(NodeTest, ExchangesOfTwoThatCrossMeetInTheMiddle) {
+  for (const bool alone : {true, false}) {
+    Make({.batches = 1, .sends = 1});
+    Post(PeerUp{Key(1)});
+    Post(Started{});
+    const std::uint64_t own = Of<SendWeights>(Post(Trained{1})).at(0).exchange.value;
+    if (!alone) Post(PeerUp{Key(2)});
+    std::fill(x_.view().begin(), x_.view().end(), 0.0f);
+    Receive(Make(MessageKind::kWeights, 1, 9, {4, 4, 4}));
+    EXPECT_EQ(X(), std::vector<float>(3, alone ? 1.0f : 2.0f));
+    if (!alone) continue;
+    Receive(Make(MessageKind::kDeltas, 1, own, {-1, -1, -1}));
+    EXPECT_EQ(X(), std::vector<float>(3, 2.0f));
+    // Nothing of ours is open any more.
+    Receive(Make(MessageKind::kWeights, 1, 10, {4, 4, 4}));
+    EXPECT_EQ(X(), std::vector<float>(3, 3.0f));
+  }
 }
 
 // x is (0, 0, 0), so the limit is 20 times 1.

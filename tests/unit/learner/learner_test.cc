@@ -216,7 +216,8 @@ TEST(LearnerWithExchangedState, SendsItAndPublishesParametersOnly) {
   EXPECT_EQ(post.sent[0].payload->size(), learner.x().size() * sizeof(float));
   EXPECT_EQ(learner.TakeSnapshot().x->size(), parameters);
 
-  // A peer whose moments are all 1 pulls ours half-way; a restart has them.
+  // A peer, one of two, whose moments are all 1 pulls ours half-way; a restart has them.
+  learner.Handle({}, consensus::PeerUp{Key(2), {}});
   consensus::Message weights;
   weights.peer = Key(1);
   weights.exchange = ExchangeId{7};
