@@ -3,29 +3,12 @@
 #include <string_view>
 #include <utility>
 
-#include "covey/harness/display.h"
 #include "harness/text.h"
 
 namespace covey::harness {
-namespace {
-
-constexpr auto kTerminalEvery = std::chrono::milliseconds(200);
-constexpr auto kLineEvery = std::chrono::seconds(10);
-
-}  // namespace
-
-JobDisplay::JobDisplay(const std::vector<Job>& jobs, Kind kind, int fd,
+JobDisplay::JobDisplay(const std::vector<Job>& jobs, StatusLine::Kind kind, int fd,
                        std::function<std::string(const std::string&)> summary)
-    : jobs_(jobs),
-      kind_(kind),
-      fd_(fd),
-      summary_(std::move(summary)),
-      start_(std::chrono::steady_clock::now()),
-      drawn_(start_) {}
-
-JobDisplay::~JobDisplay() {
-  if (line_open_) WriteText(fd_, "\r\x1b[K");
-}
+    : jobs_(jobs), summary_(std::move(summary)), line_(kind, fd) {}
 
 void JobDisplay::Skipped(std::size_t job) {
   ++done_;
@@ -35,12 +18,12 @@ void JobDisplay::Skipped(std::size_t job) {
 
 void JobDisplay::Started(std::size_t job) {
   running_[job] = Running{.fraction = 0, .start = std::chrono::steady_clock::now()};
-  if (kind_ == Kind::kTerminal) Redraw(true);
+  if (line_.kind() == StatusLine::Kind::kTerminal) Show();
 }
 
 void JobDisplay::Progress(std::size_t job, double fraction) {
   running_[job].fraction = fraction;
-  Redraw(false);
+  if (line_.Due()) Show();
 }
 
 void JobDisplay::Finished(std::size_t job, const std::string& result) {
@@ -56,10 +39,6 @@ void JobDisplay::Failed(std::size_t job, const Error& error) {
   Say(PadRight(jobs_[job].title, 28) + " failed: " + error.Format());
 }
 
-double JobDisplay::Seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-}
-
 std::string JobDisplay::Status() const {
   std::string line = std::to_string(done_) + " of " + std::to_string(jobs_.size()) + " done";
   double worked = static_cast<double>(done_ - skipped_);
@@ -70,32 +49,15 @@ std::string JobDisplay::Status() const {
     separator = ", ";
   }
   const double left = static_cast<double>(jobs_.size() - skipped_) - worked;
-  if (worked > 0.05 && left > 0) line += "; ETA " + Span(Seconds() / worked * left);
+  if (worked > 0.05 && left > 0) line += "; ETA " + Span(line_.Seconds() / worked * left);
   return line;
 }
 
 void JobDisplay::Say(const std::string& line) {
-  if (kind_ == Kind::kNone) return;
-  WriteText(fd_, (line_open_ ? "\r\x1b[K" : "") + line + '\n');
-  line_open_ = false;
-  if (kind_ == Kind::kTerminal) Redraw(true);
+  line_.Say(line);
+  if (line_.kind() == StatusLine::Kind::kTerminal) Show();
 }
 
-void JobDisplay::Redraw(bool now) {
-  if (kind_ == Kind::kNone) return;
-  const auto time = std::chrono::steady_clock::now();
-  const bool terminal = kind_ == Kind::kTerminal;
-  const auto every = terminal ? std::chrono::steady_clock::duration(kTerminalEvery) : kLineEvery;
-  if (!now && time - drawn_ < every) return;
-  drawn_ = time;
-  WriteText(fd_, terminal ? "\r" + Status() + "\x1b[K" : Status() + '\n');
-  line_open_ = terminal;
-}
-
-JobDisplay::Kind HowToShowJobs(bool quiet, int fd) {
-  if (quiet) return JobDisplay::Kind::kNone;
-  const bool terminal = DetectDisplay(fd).kind == DisplayOptions::Kind::kTerminal;
-  return terminal ? JobDisplay::Kind::kTerminal : JobDisplay::Kind::kLines;
-}
+void JobDisplay::Show() { line_.Show(Status()); }
 
 }  // namespace covey::harness

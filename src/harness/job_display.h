@@ -9,20 +9,16 @@
 #include <vector>
 
 #include "covey/harness/jobs.h"
+#include "harness/status_line.h"
 
 namespace covey::harness {
 
 // Thread: as JobListener.
 class JobDisplay final : public JobListener {
  public:
-  enum class Kind : std::uint8_t { kNone, kLines, kTerminal };
-
   // `summary` puts a result into a few words. The jobs and it outlive the display.
-  JobDisplay(const std::vector<Job>& jobs, Kind kind, int fd,
+  JobDisplay(const std::vector<Job>& jobs, StatusLine::Kind kind, int fd,
              std::function<std::string(const std::string& result)> summary);
-  ~JobDisplay() override;
-  JobDisplay(const JobDisplay&) = delete;
-  JobDisplay& operator=(const JobDisplay&) = delete;
 
   void Skipped(std::size_t job) override;
   void Started(std::size_t job) override;
@@ -39,23 +35,15 @@ class JobDisplay final : public JobListener {
     std::chrono::steady_clock::time_point start;
   };
 
-  double Seconds() const;
   void Say(const std::string& line);
-  void Redraw(bool now);
+  void Show();
 
   const std::vector<Job>& jobs_;
-  const Kind kind_;
-  const int fd_;
   const std::function<std::string(const std::string&)> summary_;
-  const std::chrono::steady_clock::time_point start_;
-  std::chrono::steady_clock::time_point drawn_;
+  StatusLine line_;
   std::map<std::size_t, Running> running_;
   std::size_t done_ = 0;
   std::size_t skipped_ = 0;
-  bool line_open_ = false;  // a status line without its end stands on the terminal
 };
-
-// Returns: kNone when quiet, kTerminal when `fd` is a terminal that can move its cursor.
-JobDisplay::Kind HowToShowJobs(bool quiet, int fd);
 
 }  // namespace covey::harness

@@ -185,7 +185,7 @@ Result<int> Run(const SweepCommand& command, const SweepPlan& plan, const std::a
                : WorkersThatFit(plan.jobs, *store, WorkersOr(command.jobs), command.quiet);
   if (!workers) return tl::unexpected(workers.error());
   Result<JobsEnd> end = [&] {
-    JobDisplay display(plan.jobs, HowToShowJobs(command.quiet, STDERR_FILENO), STDERR_FILENO,
+    JobDisplay display(plan.jobs, HowToShowStatus(command.quiet, STDERR_FILENO), STDERR_FILENO,
                        SweepSummary);
     const JobsOptions options{.workers = *workers,
                               .stopped = [&stop] { return stop.load(std::memory_order_relaxed); }};
