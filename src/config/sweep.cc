@@ -278,7 +278,7 @@ class Applier {
   std::set<std::pair<std::size_t, std::size_t>> reported_;
 };
 
-void MakePoints(SweepReader& reader, const Experiment& base, Sweep& sweep) {
+void MakePoints(SweepReader& reader, const Experiment& base, Experiment::Mode mode, Sweep& sweep) {
   Applier applier(reader);
   const Combination common = reader.Common();
   for (const Combination& own : reader.Points()) {
@@ -289,6 +289,7 @@ void MakePoints(SweepReader& reader, const Experiment& base, Sweep& sweep) {
     point.experiment.expect = {};
     point.experiment.controls = Experiment::Controls::kNone;
     if (!applier.Apply(all, point.experiment)) continue;
+    point.experiment.mode = mode;
     for (const Assignment& assignment : own) {
       if (assignment.key == "expect" || assignment.key.starts_with("expect.")) continue;
       point.values.emplace_back(assignment.key, assignment.value);
@@ -312,7 +313,7 @@ void MakePoints(SweepReader& reader, const Experiment& base, Sweep& sweep) {
 }  // namespace
 
 Result<Loaded<Sweep>> ParseSweep(std::string_view text, const std::string& name,
-                                 const Experiment& experiment) {
+                                 const Experiment& experiment, Experiment::Mode mode) {
   const SourceText source(name, text);
   Diagnostics diagnostics(source);
   bool sound = false;
@@ -323,14 +324,14 @@ Result<Loaded<Sweep>> ParseSweep(std::string_view text, const std::string& name,
     loaded.value.name = reader.Text("name");
     if (loaded.value.name.empty()) loaded.value.name = std::filesystem::path(name).stem().string();
     loaded.value.seeds = reader.Seeds();
-    MakePoints(reader, experiment, loaded.value);
+    MakePoints(reader, experiment, mode, loaded.value);
   }
   if (diagnostics.errors() != 0) return Fail(ErrorCode::kConfig, {}, diagnostics.Report());
   loaded.warnings = diagnostics.Warnings();
   return loaded;
 }
 
-Result<Loaded<Sweep>> LoadSweep(const std::string& path) {
+Result<Loaded<Sweep>> LoadSweep(const std::string& path, Experiment::Mode mode) {
   const Result<std::string> raw = ReadConfigFile(path);
   if (!raw) return tl::unexpected(raw.error());
   const Result<std::string> text = CleanText(*raw, path);
@@ -349,7 +350,7 @@ Result<Loaded<Sweep>> LoadSweep(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   const Result<Loaded<Experiment>> experiment = LoadExperiment((folder / named).string());
   if (!experiment) return tl::unexpected(experiment.error());
-  Result<Loaded<Sweep>> sweep = ParseSweep(*text, path, experiment->value);
+  Result<Loaded<Sweep>> sweep = ParseSweep(*text, path, experiment->value, mode);
   if (!sweep) return sweep;
   sweep->warnings.insert(sweep->warnings.begin(), experiment->warnings.begin(),
                          experiment->warnings.end());

@@ -1,7 +1,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "covey/config/sweep.h"
@@ -81,6 +85,28 @@ void AddSweepJobs(const SweepCommand& command, SweepPlan& plan) {
   }
 }
 
+// mpirun tells of one that is missing in words of its own.
+Status CheckHostfile(const std::string& path) {
+  if (path.empty()) return {};
+  std::error_code error;
+  const bool folder = std::filesystem::is_directory(path, error);
+  if (!folder && access(path.c_str(), R_OK) == 0) return {};
+  return Fail(ErrorCode::kNoInput, path, folder ? "is a folder" : std::strerror(errno),
+              "--hostfile names a file of lines such as 'robot1 slots=2'");
+}
+
+// Its table would otherwise replace that of the other one.
+Status CheckLauncher(const SweepCommand& command, const SweepPlan& plan, const JobStore& store) {
+  const bool with_mpi = command.launcher == "mpi";
+  for (const auto& [id, unused] : store.results()) {
+    if (id.starts_with("mpi/") == with_mpi) continue;
+    return Fail(ErrorCode::kUsage, plan.folder,
+                "holds runs of --launcher " + std::string(with_mpi ? "virtual" : "mpi"),
+                "name another folder with --out");
+  }
+  return {};
+}
+
 Result<SweepPlan> PrepareSweep(const SweepCommand& command) {
   if (command.launcher != "virtual" && command.launcher != "mpi") {
     return Fail(ErrorCode::kUsage, "--launcher",
@@ -89,12 +115,19 @@ Result<SweepPlan> PrepareSweep(const SweepCommand& command) {
   if (!command.hostfile.empty() && command.launcher != "mpi") {
     return Fail(ErrorCode::kUsage, "--hostfile", "is of --launcher mpi");
   }
-  Result<config::Loaded<config::Sweep>> loaded = config::LoadSweep(command.file);
+  if (Status readable = CheckHostfile(command.hostfile); !readable) {
+    return tl::unexpected(readable.error());
+  }
+  const bool with_mpi = command.launcher == "mpi";
+  Result<config::Loaded<config::Sweep>> loaded =
+      config::LoadSweep(command.file, with_mpi ? config::Experiment::Mode::kProcess
+                                               : config::Experiment::Mode::kVirtual);
   if (!loaded) return tl::unexpected(loaded.error());
   for (const std::string& warning : loaded->warnings) Print(stderr, warning + '\n');
   SweepPlan plan;
   plan.sweep = std::move(loaded->value);
-  plan.folder = command.out.empty() ? "runs/sweep-" + plan.sweep.name : command.out;
+  const std::string folder = "runs/sweep-" + plan.sweep.name + (with_mpi ? "-mpi" : "");
+  plan.folder = command.out.empty() ? folder : command.out;
   for (config::SweepPoint& point : plan.sweep.points) {
     if (Status found = FindDataFiles(DataFolders(), point.experiment); !found) {
       return tl::unexpected(found.error());
@@ -139,6 +172,7 @@ Result<SweepRun> CollectSweep(const SweepCommand& command, const SweepPlan& plan
   run.seeds = plan.sweep.seeds.size();
   run.wanted = plan.sweep.points.size();
   run.interrupted = end.interrupted;
+  run.launcher = command.launcher;
   run.build = BuildLine();
   run.command = RepeatCommand(command);
   run.settings = SettingsOf(command, plan.sweep);
@@ -178,6 +212,9 @@ Result<int> Run(const SweepCommand& command, const SweepPlan& plan, const std::a
   if (Status made = MakeSharedFolder(plan.folder); !made) return tl::unexpected(made.error());
   Result<JobStore> store = JobStore::Open(plan.folder + "/results.jsonl");
   if (!store) return tl::unexpected(store.error());
+  if (Status same = CheckLauncher(command, plan, *store); !same) {
+    return tl::unexpected(same.error());
+  }
   const bool with_mpi = command.launcher == "mpi";
   // Daemons that share machines with those of another run would take their processor time.
   const Result<std::size_t> workers =

@@ -33,6 +33,10 @@ double Goodness(const SweepRow& row) {
   return row.accuracy.count > 0 ? row.accuracy.mean : -row.loss.mean;
 }
 
+std::string LauncherOf(const SweepRun& run) {
+  return run.launcher == "mpi" ? "real daemons by mpirun" : "virtual clock";
+}
+
 const SweepRow* Best(const SweepRun& run) {
   const SweepRow* best = nullptr;
   for (const SweepRow& row : run.rows) {
@@ -281,7 +285,7 @@ std::string SweepTable(const SweepRun& run) {
   }
   std::string text = run.name + ", " + std::to_string(run.rows.size()) + " of " +
                      std::to_string(run.wanted) + " points, " + std::to_string(run.seeds) +
-                     (run.seeds == 1 ? " seed" : " seeds") + "\n\n" + head +
+                     (run.seeds == 1 ? " seed, " : " seeds, ") + LauncherOf(run) + "\n\n" + head +
                      PadLeft("accuracy", 17) + PadLeft("loss", 18) + PadLeft("spread", 9) +
                      PadLeft("sent a node", 13) + PadLeft("validation", 12) + '\n';
   const SweepRow* best = Best(run);
@@ -305,14 +309,15 @@ std::string SweepCsv(const SweepRun& run) {
   for (const std::string& key : run.keys) csv += CsvField(key) + ',';
   csv +=
       "seeds,accuracy,accuracy_deviation,accuracy_min,loss,loss_deviation,best_epoch,"
-      "last_accuracy,spread,bytes_sent_per_node,validation,expected\n";
+      "last_accuracy,spread,bytes_sent_per_node,validation,expected,launcher\n";
   for (const SweepRow& row : run.rows) {
     for (const std::string& key : run.keys) csv += CsvField(ValueOf(row, key)) + ',';
     csv += std::to_string(row.loss.count) + ',' + Mean6(row.accuracy) + ',' +
            Deviation6(row.accuracy) + ',' + Mean6(row.accuracy_min) + ',' + Mean6(row.loss) + ',' +
            Deviation6(row.loss) + ',' + Mean6(row.best_epoch) + ',' + Mean6(row.last_accuracy) +
            ',' + Mean6(row.spread) + ',' + Fixed(row.bytes_a_node, 0) + ',' +
-           Mean6(row.validation) + ',' + CsvField(Expectations(row)) + '\n';
+           Mean6(row.validation) + ',' + CsvField(Expectations(row)) + ',' +
+           CsvField(run.launcher) + '\n';
   }
   return csv;
 }
@@ -323,6 +328,7 @@ std::string SweepJson(const SweepRun& run) {
                {"seeds", run.seeds},
                {"points_wanted", run.wanted},
                {"interrupted", run.interrupted},
+               {"launcher", run.launcher},
                {"build", run.build},
                {"command", run.command}};
   Json points = Json::array();
@@ -356,13 +362,13 @@ std::string SweepHtml(const SweepRun& run) {
   if (run.interrupted) page += "<p class=\"verdict bad\">interrupted: partial results</p>\n";
   const SweepRow* best = Best(run);
   if (best != nullptr) {
-    page +=
-        "<p class=\"lead\">" +
-        EscapeHtml(std::to_string(run.rows.size()) + " of " + std::to_string(run.wanted) +
-                   " points, " + std::to_string(run.seeds) + (run.seeds == 1 ? " seed" : " seeds") +
-                   " each. Best: " + Described(*best) + ", with accuracy " +
-                   PlusMinus(best->accuracy, 4) + " and loss " + PlusMinus(best->loss, 4) + ".") +
-        "</p>\n";
+    page += "<p class=\"lead\">" +
+            EscapeHtml(
+                std::to_string(run.rows.size()) + " of " + std::to_string(run.wanted) +
+                " points, " + std::to_string(run.seeds) + (run.seeds == 1 ? " seed" : " seeds") +
+                " each, " + LauncherOf(run) + ". Best: " + Described(*best) + ", with accuracy " +
+                PlusMinus(best->accuracy, 4) + " and loss " + PlusMinus(best->loss, 4) + ".") +
+            "</p>\n";
   }
   if (const std::string key = PlotKey(run); !key.empty()) {
     const Drawing drawing = OverKey(run, key);

@@ -46,12 +46,15 @@ struct Sweep {
 
 inline constexpr std::size_t kMostSweepRuns = 10000;  // points times seeds
 
-// Reads the sweep and its experiment, and checks every point as if it were an experiment file.
+// Reads the sweep and its experiment, and checks every point as if it were an experiment file of
+// this mode.
 // Errors: as LoadExperiment; those of a point stand at the value or the point that causes them.
-Result<Loaded<Sweep>> LoadSweep(const std::string& path);
+Result<Loaded<Sweep>> LoadSweep(const std::string& path,
+                                Experiment::Mode mode = Experiment::Mode::kVirtual);
 
 // The same from memory: `experiment` is what `sweep.experiment` names.
 Result<Loaded<Sweep>> ParseSweep(std::string_view text, const std::string& name,
-                                 const Experiment& experiment);
+                                 const Experiment& experiment,
+                                 Experiment::Mode mode = Experiment::Mode::kVirtual);
 
 }  // namespace covey::config

@@ -18,7 +18,7 @@ namespace covey::harness {
 struct SweepCommand {
   std::string file;
   std::size_t jobs = 0;  // fleets at a time; 0: as many as processors
-  std::string out;       // empty: runs/sweep-<name>
+  std::string out;       // empty: runs/sweep-<name>, with mpi runs/sweep-<name>-mpi
   bool quiet = false;
   bool json = false;
   std::string launcher = "virtual";  // or "mpi": real daemons, one experiment after another
@@ -48,6 +48,7 @@ struct SweepRun {
   bool interrupted = false;
   std::vector<SweepRow> rows;  // those with a result, in the order of the file
   std::vector<Setting> settings;
+  std::string launcher = "virtual";  // as SweepCommand::launcher
   std::string build;
   std::string command;
 };
@@ -69,6 +70,7 @@ std::vector<Verdict> Judge(const config::Expect& expect, const SweepRow& row);
 // Runs the sweep, the runs without a result in the folder, and writes results.jsonl (run by run),
 // table.csv, summary.json and report.html there. The same command goes on where an interrupted one
 // was. Controls and `expect:` of the experiment are left out, `expect.*` of the sweep is judged.
+// A folder holds the runs of one launcher; another is refused.
 // Returns: the exit code: 0 all runs are done and all that is expected holds; 1 it doesn't; 130
 // interrupted; else that of the first error.
 // Thread: the main one (children die with it).

@@ -65,11 +65,37 @@ def wrong(here):
     check(code == 64 and "slurm" in err, code, out, err)
     code, out, err = run(["sweep", "sweep.yaml", "--hostfile", "hosts"], here)
     check(code == 64 and "--hostfile" in err, code, out, err)
+    code, out, err = run(["sweep", "sweep.yaml", "--launcher", "mpi", "--hostfile", "none"], here)
+    check(code == 66 and "covey-sim: none: " in err and "ORTE" not in err, code, out, err)
     code, out, err = run(["mpi-node", "."], here)
     check(code == 64 and "mpirun" in err, code, out, err)
 
 
-for case in (whole, interrupted, wrong):
+def simulated_only(here):
+    """What a daemon refuses is told at its line before mpirun starts."""
+    words = sweep(here, "  list: [{consensus.sends: 1}, {faults.links.delay: 2ms}]\n", 1)
+    code, out, err = run(words, here)
+    check(code == 78 and "sweep.yaml:4:" in err and "only a simulator" in err, code, out, err)
+    check(not (pathlib.Path(here) / "out").exists(), "something was started")
+
+
+def another_launcher(here):
+    """A folder keeps the runs of one launcher."""
+    words = sweep(here, "  seeds: 1\n", 1)
+    code, out, err = run(["sweep", "sweep.yaml", "--out", "out"], here)
+    check(code == 0 and "virtual clock" in out, code, out, err)
+    table = (pathlib.Path(here) / "out/table.csv").read_text()
+    check(table.splitlines()[1].endswith(",virtual"), table)
+    code, out, err = run(words, here)
+    check(code == 64 and "holds runs of --launcher virtual" in err, code, out, err)
+    check((pathlib.Path(here) / "out/table.csv").read_text() == table, "was replaced")
+    without_out = [word for word in words if word not in ("--out", "out")]
+    code, out, err = run(without_out, here)
+    check(code == 0 and "real daemons by mpirun" in out, code, out, err)
+    check((pathlib.Path(here) / "runs/sweep-sweep-mpi/table.csv").exists(), out)
+
+
+for case in (whole, interrupted, wrong, simulated_only, another_launcher):
     with folder() as here:
         print(case.__name__, flush=True)
         case(here)

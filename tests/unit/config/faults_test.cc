@@ -25,7 +25,7 @@ TEST(Faults, ADaemonRefusesWhatOnlyASimulatorCanDo) {
                            "partitions: [{at: 0s, for: 1s}]", "nodes: {crash_every: 1h}"}) {
     const std::string text = "faults: {" + std::string(more) + "}\n";
     EXPECT_THAT(Errors(SmallNode(text)), HasSubstr("only a simulator can do this")) << more;
-    EXPECT_THAT(ExperimentErrors(SmallExperiment(text)), HasSubstr("set experiment.mode: virtual"))
+    EXPECT_THAT(ExperimentErrors(SmallExperiment(text)), HasSubstr("experiment.mode: virtual"))
         << more;
     EXPECT_EQ(ExperimentErrors(Virtual(text)), "loaded") << more;
   }

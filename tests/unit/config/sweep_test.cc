@@ -39,6 +39,17 @@ std::string Bad(const std::string& text) {
   return sweep ? "" : sweep.error().what;
 }
 
+TEST(Sweep, WhatOnlyASimulatorCanDoIsRefusedWhereDaemonsRun) {
+  const std::string text =
+      "sweep:\n  experiment: base.yaml\n  list: [{consensus.sends: 2}, {faults.links.delay: "
+      "2ms}]\n";
+  EXPECT_EQ(Good(text).points.size(), 2u);
+  const auto refused = ParseSweep(text, "s.yaml", Base(), Experiment::Mode::kProcess);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().what.find("s.yaml:3:"), std::string::npos) << refused.error().what;
+  EXPECT_NE(refused.error().what.find("only a simulator"), std::string::npos);
+}
+
 TEST(Sweep, TheShippedOnesAreSound) {
   const std::vector<std::pair<std::string, std::size_t>> shipped = {
       {"rates", 6},           {"biased", 6},    {"biased-mnist", 2},

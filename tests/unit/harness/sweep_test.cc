@@ -45,10 +45,19 @@ SweepRun MadeUpSweep() {
 
 TEST(SweepReport, TheTableHasMeanAndDeviationAndMarksTheBest) {
   const std::string table = SweepTable(MadeUpSweep());
-  EXPECT_THAT(table, HasSubstr("4 of 5 points, 2 seeds"));
+  EXPECT_THAT(table, HasSubstr("4 of 5 points, 2 seeds, virtual clock\n"));
   EXPECT_THAT(table, HasSubstr("0.8100 ± 0.0141"));
   EXPECT_THAT(table, HasSubstr("* 50%"));
   EXPECT_THAT(table, HasSubstr("1.00 MB"));
+}
+
+TEST(SweepReport, NamesTheLauncher) {
+  SweepRun run = MadeUpSweep();
+  run.launcher = "mpi";
+  EXPECT_THAT(SweepTable(run), HasSubstr("2 seeds, real daemons by mpirun\n"));
+  EXPECT_THAT(SweepHtml(run), HasSubstr("2 seeds each, real daemons by mpirun."));
+  EXPECT_THAT(SweepCsv(run), HasSubstr(",mpi\n"));
+  EXPECT_EQ(nlohmann::json::parse(SweepJson(run))["launcher"], "mpi");
 }
 
 TEST(SweepReport, CsvAndJsonHoldEveryPoint) {
@@ -108,7 +117,7 @@ TEST(SweepReport, SaysWhatIsExpectedAndWhatIsMissed) {
   EXPECT_THAT(table, HasSubstr("accuracy >= 0.8000: holds\n"));
   EXPECT_THAT(table, HasSubstr("accuracy >= 0.9000: MISSED, 0.820000\n"));
   EXPECT_THAT(SweepHtml(run), HasSubstr("accuracy &gt;= 0.9000: MISSED"));
-  EXPECT_THAT(SweepCsv(run), HasSubstr(",accuracy >= 0.8000: holds\n"));
+  EXPECT_THAT(SweepCsv(run), HasSubstr(",accuracy >= 0.8000: holds,virtual\n"));
   const auto report = nlohmann::json::parse(SweepJson(run));
   EXPECT_EQ(report["points"][1]["expected"][0]["holds"], false);
   EXPECT_TRUE(report["points"][2]["expected"].empty());
