@@ -1,5 +1,6 @@
 #include "covey/base/time.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -73,6 +74,23 @@ std::string FormatDuration(Duration duration) {
     }
   }
   return std::to_string(duration.count()) + "ns";
+}
+
+std::string ReadableDuration(Duration duration) {
+  for (const TimeUnit& unit : kTimeUnits) {
+    if (unit.name == "h" || unit.name == "min" || duration.count() < unit.nanoseconds) continue;
+    const double value =
+        static_cast<double>(duration.count()) / static_cast<double>(unit.nanoseconds);
+    const std::size_t digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    const std::int64_t whole = digits == 2 ? 100 : digits == 1 ? 10 : 1;
+    const std::int64_t rounded = std::llround(value * static_cast<double>(whole));
+    std::string decimals = std::to_string(rounded % whole);
+    decimals.insert(0, digits - std::min(digits, decimals.size()), '0');
+    while (!decimals.empty() && decimals.back() == '0') decimals.pop_back();
+    return std::to_string(rounded / whole) + (decimals.empty() ? "" : '.' + decimals) + ' ' +
+           std::string(unit.name);
+  }
+  return "0 s";
 }
 
 }  // namespace covey

@@ -204,7 +204,7 @@ void NoStarvation::Delivered(std::uint32_t node, Time now, const consensus::Mess
   if (!fifo.empty()) waiting_.try_emplace(node, now);
   for (const auto& [who, since] : waiting_) {
     if (now - since <= patience_) continue;
-    findings_.Report(who, now, "starvation: a message waits since " + FormatDuration(since));
+    findings_.Report(who, now, "starvation: a message waits since " + ReadableDuration(since));
   }
 }
 
@@ -240,6 +240,7 @@ void NothingForgotten::Turn(std::uint32_t node, Time now, const learner::Learner
 // --- The trace ---
 
 void TraceHash::Mix(std::uint64_t what, std::uint32_t node, Time now, std::uint64_t more) {
+  last_ = std::max(last_, now);
   for (const std::uint64_t part :
        {what << 32 | node, static_cast<std::uint64_t>(now.count()), more}) {
     hash_ = (hash_ ^ part) * 0x9e3779b97f4a7c15ull;

@@ -107,6 +107,7 @@ class ExactlyOnce final : public Checker {
   void Sent(std::uint32_t node, Time now, const consensus::Message& message) override;
   void Applied(std::uint32_t node, Time now, const consensus::Message& message) override;
   void Ends(std::uint32_t node, Time, const learner::Learner&) override { taken_.erase(node); }
+  std::uint64_t completed() const { return answered_.size(); }
 
  private:
   std::map<std::uint32_t, std::set<std::pair<PeerKey, ExchangeId>>> taken_;  // by receiver
@@ -175,10 +176,12 @@ class TraceHash final : public Checker {
   void Applied(std::uint32_t node, Time now, const consensus::Message& message) override;
   void Trained(std::uint32_t node, tensor::ConstVectorView after) override;
   std::uint64_t value() const { return hash_; }
+  Time last() const { return last_; }  // when something happened
 
  private:
   void Mix(std::uint64_t what, std::uint32_t node, Time now, std::uint64_t more);
   std::uint64_t hash_ = 0;
+  Time last_{};
 };
 
 // Tells several.

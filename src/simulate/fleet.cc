@@ -64,7 +64,7 @@ class Run {
       if (options_.give_up_at > Duration::zero() && scheduler_.now() > options_.give_up_at) {
         return Fail(ErrorCode::kSoftware, "simulation",
                     std::to_string(nodes_.size() - world_.done) + " nodes are not done after " +
-                        FormatDuration(options_.give_up_at));
+                        ReadableDuration(options_.give_up_at));
       }
       if (options_.probe != nullptr && options_.probe->stop()) {
         result.interrupted = true;

@@ -24,7 +24,6 @@ constexpr std::uint32_t kSamples = 16;  // of a node
 constexpr std::uint32_t kBatch = 4;
 // A message that waits longer than this in a FIFO is starved: rounds and pauses are shorter.
 constexpr Duration kPatience = milliseconds(500);
-constexpr Duration kGiveUp = seconds(30);
 // The tail is as long as the graph needs to bring the spread to a hundredth, on average: as it goes
 // with sqrt(V), 2 ln(100)/gap rounds. They end far below what is asked for here.
 constexpr double kContraction = 100;
@@ -136,11 +135,11 @@ SwarmResult RunSwarm(const SwarmPlan& plan, const SwarmOptions& options) {
 
   FleetOptions how;
   how.start_after = plan.start_after;
-  how.max_events = 50'000'000;
+  how.max_events = 500'000'000;
   how.heal_at = plan.heal_at;
   how.settle_after = options.exchanges;
   how.settle_at = plan.settle_at;
-  how.give_up_at = kGiveUp;
+  how.give_up_at = plan.give_up_at;
   how.spread_every = plan.heal_at / 4 - Duration(1);  // not at the moment of healing, but before
   how.probe = &everyone;
   how.bugs = options.bugs;
@@ -153,6 +152,7 @@ SwarmResult RunSwarm(const SwarmPlan& plan, const SwarmOptions& options) {
 
   SwarmResult result;
   result.trace_hash = trace.value();
+  result.exchanges = once.completed();
   if (findings.first()) {
     const Violation& violation = *findings.first();
     result.verdict = SwarmResult::Verdict::kSafety;
@@ -164,9 +164,9 @@ SwarmResult RunSwarm(const SwarmPlan& plan, const SwarmOptions& options) {
     const bool stuck = run.error().where == "simulation";
     result.verdict = stuck ? SwarmResult::Verdict::kLiveness : SwarmResult::Verdict::kSafety;
     result.what = run.error().Format();
+    result.at = trace.last();
     return result;
   }
-  for (const NodeResult& node : run->nodes) result.exchanges += node.counters.deltas_applied;
   result.at = run->virtual_time;
   result.spread = run->spread;
   if (run->spread > kAgreed) {

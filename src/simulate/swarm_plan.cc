@@ -1,5 +1,6 @@
 // What a seed means.
 #include <algorithm>
+#include <cstdio>
 #include <string>
 
 #include "covey/base/random.h"
@@ -13,6 +14,12 @@ using std::chrono::milliseconds;
 
 // A round of a node of ordinary speed.
 constexpr Duration kRound = milliseconds(1);
+// From the moment when everything heals to the tails, at least: nodes that are down come back, and
+// links that are silent are given up and dialled again.
+constexpr Duration kRecovery = milliseconds(250);
+// Where answers are slow only one exchange is under way: the longest that one may take.
+constexpr Duration kSlowExchange = milliseconds(20);
+constexpr Duration kTailPatience = std::chrono::seconds(29);
 
 class Dice {
  public:
@@ -88,7 +95,14 @@ void DrawNodes(Dice& dice, config::NodeFaults& nodes) {
   nodes.down_for = dice.Time(milliseconds(2), milliseconds(60));
 }
 
-std::string Percent(double fraction) { return std::to_string(fraction * 100) + "%"; }
+// Three digits.
+std::string Short(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+std::string Percent(double fraction) { return Short(fraction * 100) + "%"; }
 
 }  // namespace
 
@@ -100,7 +114,9 @@ SwarmPlan DrawSwarm(std::uint64_t seed, const SwarmOptions& options) {
   plan.nodes = options.nodes.value_or(drawn);
   // With most of the draws half of the rounds complete an exchange: most complete with faults.
   plan.heal_at = options.exchanges * kRound * 7 / 5;
-  plan.settle_at = options.exchanges * kRound * 2;
+  plan.settle_at = std::max<Duration>(options.exchanges * kRound * 2, plan.heal_at + kRecovery);
+  plan.give_up_at =
+      plan.settle_at + std::max<Duration>(options.exchanges * kSlowExchange, kTailPatience);
   plan.faults.nodes.samples_per_second = 4 / Seconds(kRound);
   plan.faults.seed = seed + 1;  // 0 would mean another
   DrawMessages(dice, plan.faults);
@@ -115,7 +131,7 @@ SwarmPlan DrawSwarm(std::uint64_t seed, const SwarmOptions& options) {
 }
 
 std::vector<std::pair<std::string, std::string>> SwarmPlan::Parameters() const {
-  const auto time = [](Duration value) { return FormatDuration(value); };
+  const auto time = [](Duration value) { return ReadableDuration(value); };
   const config::LinkFaults& links = faults.links;
   std::vector<std::pair<std::string, std::string>> all = {
       {"nodes", std::to_string(nodes)},
@@ -130,14 +146,14 @@ std::vector<std::pair<std::string, std::string>> SwarmPlan::Parameters() const {
       {"cut", Percent(faults.cut)},
       {"links.delay", time(links.delay)},
       {"links.delay_min", time(links.delay_min)},
-      {"links.delay_tail", std::to_string(links.delay_tail)},
-      {"links.bandwidth", FormatByteCount(links.bandwidth)},
+      {"links.delay_tail", Short(links.delay_tail)},
+      {"links.bandwidth", Short(static_cast<double>(links.bandwidth.value) / 1e6) + " MB/s"},
       {"links.clog_every", time(links.clog_every)},
       {"links.clog_for", time(links.clog_for)},
       {"topology", links.topology.kind == config::TopologySettings::Kind::kAny
                        ? "any"
                        : "random_regular of degree " + std::to_string(links.topology.degree)},
-      {"speed_spread", std::to_string(faults.nodes.speed_spread)},
+      {"speed_spread", Short(faults.nodes.speed_spread)},
       {"pause_every", time(faults.nodes.pause_every)},
       {"pause_for", time(faults.nodes.pause_for)},
       {"crash_every", time(faults.nodes.crash_every)},

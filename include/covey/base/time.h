@@ -23,6 +23,8 @@ inline constexpr Time kNever = Time::max();
 Result<Duration> ParseDuration(std::string_view text);
 // Returns: the shortest exact form ("250ms", "10s", "2min").
 std::string FormatDuration(Duration duration);
+// Returns: three digits, for people: "127 ms", "1.72 s", "0 s".
+std::string ReadableDuration(Duration duration);
 
 inline double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 inline Duration FromSeconds(double seconds) {

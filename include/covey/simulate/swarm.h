@@ -21,6 +21,11 @@
 namespace covey::simulate {
 
 struct SwarmOptions {
+  static constexpr std::uint32_t kFewestNodes = 2;
+  static constexpr std::uint32_t kMostNodes = 64;
+  static constexpr std::uint32_t kFewestExchanges = 10;
+  static constexpr std::uint32_t kMostExchanges = 10'000;  // the checkers remember all of them
+
   std::optional<std::uint32_t> nodes;  // unset: 16 to 32, drawn
   std::uint32_t exchanges = 500;       // that a node begins and completes before its tail, at least
   PlantedBugs bugs{};                  // for tests of the checkers
@@ -34,7 +39,8 @@ struct SwarmPlan {
   config::FaultSettings faults;
   std::vector<Duration> start_after;  // by node
   Duration heal_at{};
-  Duration settle_at{};  // no node stops training before
+  Duration settle_at{};   // no node stops training before
+  Duration give_up_at{};  // a run whose nodes are not done by then has failed
 
   // The parameters by name, for reports.
   std::vector<std::pair<std::string, std::string>> Parameters() const;
@@ -46,7 +52,7 @@ struct SwarmResult {
   enum class Verdict { kGreen, kCrash, kSafety, kLiveness };
   Verdict verdict = Verdict::kGreen;
   std::string what;  // of a failure: the checker, the node and what it found
-  Time at{};         // when
+  Time at{};         // when; of a run that never ended, its last step
   std::uint64_t trace_hash = 0;
   std::uint64_t exchanges = 0;  // completed by all nodes
   double spread = 0;            // at the end of a run without a violation

@@ -12,6 +12,7 @@ SwarmResult RunSeed(std::uint64_t seed, const SwarmOptions& options) {
   return RunSwarm(DrawSwarm(seed, options), options);
 }
 
+// Small enough for the sanitizers; tests/e2e/harness/swarm_seeds.py runs these seeds in full.
 TEST(Swarm, SeedsAreGreen) {
   SwarmOptions options;
   options.exchanges = 60;
@@ -23,6 +24,36 @@ TEST(Swarm, SeedsAreGreen) {
     exchanges += result.exchanges;
   }
   EXPECT_GT(exchanges, 200u * 16 * 60);
+}
+
+// Everything that may be asked for: few nodes, few exchanges, and more than fit into a fixed time.
+TEST(Swarm, SeedsAreGreenAtTheEdgesOfTheOptions) {
+  struct Edge {
+    SwarmOptions options;
+    std::uint64_t seeds = 0;
+  };
+  const Edge edges[] = {{{.nodes = 2, .exchanges = 10, .bugs = {}}, 40},
+                        {{.nodes = 2, .exchanges = 500, .bugs = {}}, 40},
+                        {{.nodes = 3, .exchanges = 10, .bugs = {}}, 20},
+                        {{.nodes = {}, .exchanges = 10, .bugs = {}}, 20},
+                        {{.nodes = 2, .exchanges = SwarmOptions::kMostExchanges, .bugs = {}}, 1}};
+  for (const Edge& edge : edges) {
+    for (std::uint64_t seed = 1; seed <= edge.seeds; ++seed) {
+      const SwarmResult result = RunSeed(seed, edge.options);
+      EXPECT_EQ(result.verdict, Verdict::kGreen)
+          << "seed " << seed << ", " << edge.options.exchanges << " exchanges: " << result.what;
+    }
+  }
+}
+
+TEST(Swarm, ARunThatNeverEndsSaysWhenItStoodStill) {
+  SwarmOptions options;
+  options.exchanges = 60;
+  options.bugs.deadline_lost = true;
+  const SwarmResult result = RunSeed(1, options);
+  EXPECT_EQ(result.verdict, Verdict::kLiveness) << result.what;
+  EXPECT_GT(result.at, DrawSwarm(1, options).settle_at);
+  EXPECT_GT(result.exchanges, 0u);
 }
 
 TEST(Swarm, SameSeedSameTrace) {

@@ -33,6 +33,22 @@ TEST(Duration, ParsesEveryUnit) {
   }
 }
 
+TEST(Duration, IsToldToPeopleInThreeDigits) {
+  const std::pair<Duration, std::string_view> cases[] = {{0s, "0 s"},
+                                                         {999ns, "999 ns"},
+                                                         {127341327ns, "127 ms"},
+                                                         {1718281203ns, "1.72 s"},
+                                                         {18319497ns, "18.3 ms"},
+                                                         {30s, "30 s"},
+                                                         {2005ms, "2.01 s"},
+                                                         {1050us, "1.05 ms"},
+                                                         {99960us, "100 ms"},
+                                                         {2029s, "2029 s"},
+                                                         {1000001ns, "1 ms"},
+                                                         {9996us, "10 ms"}};
+  for (const auto& [duration, text] : cases) EXPECT_EQ(ReadableDuration(duration), text);
+}
+
 TEST(Duration, RefusesWhatIsNotADuration) {
   for (const std::string_view text :
        {"",     "s",    "10",    "10 s", "-1s",         "-0.1ms",   "1e3s",
