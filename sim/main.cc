@@ -83,7 +83,8 @@ Command& AddSweep(Command& program, covey::harness::SweepCommand& command) {
       "sweep", "Run an experiment with many settings. Go on after Ctrl-C with the same words");
   sweep.Add("file", command.file, "Sweep file (YAML)").Required();
   sweep.Add("--jobs", command.jobs, "Fleets at a time (default: one for each processor)");
-  sweep.Add("--out", command.out, "Folder of the results (default: runs/sweep-<name>)");
+  sweep.Add("--out", command.out,
+            "Folder of the results (default: runs/sweep-<name>, -mpi behind it with mpi)");
   sweep.Add("--launcher", command.launcher,
             "virtual: one process, virtual clock; mpi: real daemons, by Open MPI's mpirun");
   sweep.Add("--hostfile", command.hostfile, "Machines and slots, as mpirun takes them");
@@ -98,9 +99,10 @@ Command& AddSwarm(Command& program, covey::harness::SwarmCommand& command) {
       "Run fleets with faults drawn from seeds; 1 when a seed fails, with how to repeat it");
   swarm.Add("--seeds", command.seeds, "A..B, both included (default: 1..200)");
   swarm.Add("--nodes", command.nodes, "2 to 64 (default: 16 to 32, drawn)");
-  swarm.Add("--exchanges", command.exchanges, "Rounds of a node, each to begin one (default: 500)");
+  swarm.Add("--exchanges", command.exchanges, "Of each node, 10 to 10000 (default: 500)");
   swarm.Add("--jobs", command.jobs, "Seeds at a time (default: one for each processor)");
   swarm.Flag("--trace-hash", command.trace_hash, "Print a hash of all that happened");
+  swarm.Flag("--quiet", command.quiet, "No progress");
   swarm.Flag("--json", command.json, "Print JSON instead of words");
   return swarm;
 }

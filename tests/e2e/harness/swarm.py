@@ -1,7 +1,9 @@
-"""covey-sim swarm: seeds are green and repeatable, bad options are refused, Ctrl-C is no crash."""
+"""covey-sim swarm: seeds are green and repeatable, bad options are refused, Ctrl-C is no crash,
+and a crash is told with how to repeat it."""
 import json
 import os
 import pathlib
+import pty
 import signal
 import subprocess
 
@@ -25,9 +27,16 @@ with folder() as here:
     check(f"seed 3: green, trace {one['trace_hashes']['3']}" in out, out)
     check("1 of 1 seeds are green" in out, out)
 
-    for wrong in (("--seeds", "6..1"), ("--seeds", "x"), ("--nodes", "1"), ("--exchanges", "5")):
-        code, out, err = run(["swarm", *wrong], here)
-        check(code == 64 and "want --seeds" in err, wrong, code, err)
+    for option, value, wanted in (
+            ("--seeds", "6..1", "got '6..1', want A..B"), ("--seeds", "x", "got 'x', want A..B"),
+            ("--seeds", "-1", "got '-1', want A..B"),
+            ("--seeds", "1..-1", "got '1..-1', want A..B"),
+            ("--nodes", "1", "got 1, want 2 to 64"), ("--nodes", "-2", "got '-2', want a whole"),
+            ("--jobs", "-1", "got '-1', want a whole"),
+            ("--exchanges", "9", "got 9, want 10 to 10000"),
+            ("--exchanges", "10001", "got 10001, want 10 to 10000")):
+        code, out, err = run(["swarm", option, value], here)
+        check(code == 64 and f"{option}: {wanted}" in err, option, value, code, err)
 
 
 def children(pid):
@@ -57,5 +66,50 @@ def ignores_sigint(pid):
     return int(mask, 16) >> (signal.SIGINT - 1) & 1 == 1
 
 
+def crash(here, *more):
+    """The first of two seeds is killed while it runs."""
+    process = subprocess.Popen(
+        [BIN / "covey-sim", "swarm", "--seeds", "1..2", "--jobs", "1", "--nodes", "6",
+         "--exchanges", "3000", *more], cwd=here, text=True, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE)
+    wait_for("a worker", lambda: children(process.pid) or process.poll() is not None)
+    os.kill(int(children(process.pid)[0]), signal.SIGKILL)
+    out, err = process.communicate(timeout=240)
+    check(process.returncode == 1, process.returncode, out, err)
+    return out, err
+
+
+def crashes(here):
+    repeat = "covey-sim swarm --seeds 1 --nodes 6 --exchanges 3000 --trace-hash"
+    out, err = crash(here)
+    check(out.startswith("seed 1: crash\n  killed by signal 9\n  nodes 6\n"), out)
+    check("\n  heal_at 4.2 s\n" in out and f"\n  repeat: {repeat}\n" in out, out)
+    check("\n1 of 2 seeds are green, " in out, out)
+    check(err.startswith("seed 1: crash, killed by signal 9\n"), err)
+    out, err = crash(here, "--json", "--quiet")
+    check(err == "", err)
+    summary = json.loads(out)
+    check(summary["seeds"] == 2 and summary["green"] == 1, summary)
+    (failure,) = summary["failures"]
+    check(failure["seed"] == 1 and failure["verdict"] == "crash", failure)
+    check(failure["what"] == "killed by signal 9" and failure["command"] == repeat, failure)
+    check({"name": "nodes", "value": "6"} in failure["parameters"], failure)
+
+
+def live_line(here):
+    """On a terminal the last line tells how far it is; standard output stays JSON."""
+    terminal, other = pty.openpty()
+    process = subprocess.Popen(
+        [BIN / "covey-sim", "swarm", "--seeds", "1..30", "--nodes", "6", "--json"], cwd=here,
+        text=True, stdout=subprocess.PIPE, stderr=other, env={**os.environ, "TERM": "xterm"})
+    os.close(other)
+    out, _ = process.communicate(timeout=240)
+    told = os.read(terminal, 65536).decode()
+    check(process.returncode == 0 and json.loads(out)["green"] == 30, out, told)
+    check(" of 30 seeds" in told and "; ETA " in told and told.endswith("\r\x1b[K"), told)
+
+
 with folder() as here:
     ctrl_c(here)
+    crashes(here)
+    live_line(here)
