@@ -1,7 +1,8 @@
 # covey-sim with real daemons and on the virtual clock, on a tiny synthetic data set.
-foreach(what process stop virtual families threads paper sweep mpi swarm straggler real_data)
+foreach(what process stop virtual families threads paper sweep mpi swarm swarm_seeds
+        straggler real_data)
   set(labels e2e)
-  if(NOT what STREQUAL process)  # it needs the speed of a release build
+  if(NOT what MATCHES "^(process|swarm_seeds)$")  # they need the speed of a release build
     list(APPEND labels sanitizer)
   endif()
   add_test(NAME e2e_harness_${what}
@@ -9,3 +10,4 @@ foreach(what process stop virtual families threads paper sweep mpi swarm straggl
   set_tests_properties(e2e_harness_${what} PROPERTIES
     LABELS "${labels}" TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT "${COVEY_TEST_ENVIRONMENT}")
 endforeach()
+set_tests_properties(e2e_harness_swarm_seeds PROPERTIES TIMEOUT 1800 PROCESSORS 2)
