@@ -136,6 +136,7 @@ double MixingGap(const std::vector<Pair>& pairs, std::uint32_t nodes) {
       value -= mean;
       norm += value * value;
     }
+    if (norm == 0) break;  // of two nodes nothing is left of 2 w - L
     norm = std::sqrt(norm);
     for (double& value : x) value /= norm;
     std::vector<double> next = x;

@@ -141,6 +141,7 @@ TEST(MixingGap, IsThatOfKnownGraphs) {
   for (std::uint32_t i = 1; i < 12; ++i) star.push_back({i, 0});
   EXPECT_NEAR(MixingGap(star, 12), 6.0 / 11, 1e-3);
   EXPECT_EQ(MixingGap({{1, 0}, {3, 2}}, 4), 0.0);
+  EXPECT_NEAR(MixingGap({{1, 0}}, 2), 2.0, 1e-9);
   EXPECT_EQ(MixingGap({}, 1), 0.0);
 }
 
