@@ -2,10 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/idx_files.h"
 
 namespace covey::harness {
 namespace {
@@ -13,9 +16,7 @@ namespace {
 class FleetMemoryTest : public testing::Test {
  protected:
   FleetMemoryTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "covey-memory-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-    Result<JobStore> store = JobStore::Open(folder_ + "/results.jsonl");
+    Result<JobStore> store = JobStore::Open(folder_ / "results.jsonl");
     EXPECT_TRUE(store) << store.error().Format();
     store_.emplace(std::move(*store));
     for (const std::uint64_t memory : {10u, 40u, 30u, 20u}) {
@@ -25,10 +26,6 @@ class FleetMemoryTest : public testing::Test {
                        .run = {}});
     }
   }
-  ~FleetMemoryTest() override {
-    store_.reset();
-    std::filesystem::remove_all(folder_);
-  }
 
   // "2 jobs, 70 bytes"
   std::string Fitting(std::size_t wanted, std::uint64_t machine) {
@@ -37,7 +34,7 @@ class FleetMemoryTest : public testing::Test {
     return std::to_string(fitting->jobs) + " jobs, " + std::to_string(fitting->needed) + " bytes";
   }
 
-  std::string folder_;
+  test::TemporaryFolder folder_;
   std::optional<JobStore> store_;
   std::vector<Job> jobs_;
 };
