@@ -81,7 +81,7 @@ std::size_t Node::YoungInFlight(Time now) const {
   return young;
 }
 
-// Only where both have no other: among three or more the steps towards others damp the swapping.
+// Only for who has no other peer: the steps towards others damp the swapping.
 std::size_t Node::CrossingInFlight(Time now, const Message& message) const {
   if (peers_.size() != 1 || !settings_.reply || message.no_reply) return 0;
   std::size_t crossing = 0;
