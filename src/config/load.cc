@@ -56,7 +56,8 @@ void CheckWhole(const Experiment& experiment, const Reader& reader, Diagnostics&
 }
 
 template <class T>
-Result<Loaded<T>> Parse(std::string_view raw, const std::string& name, bool is_template) {
+Result<Loaded<T>> Parse(std::string_view raw, const std::string& name, bool is_template,
+                        const std::function<Status(T&)>& amend) {
   const Result<std::string> cleaned = CleanText(raw, name);
   if (!cleaned) return tl::unexpected(cleaned.error());
   const std::string& text = *cleaned;
@@ -79,6 +80,9 @@ Result<Loaded<T>> Parse(std::string_view raw, const std::string& name, bool is_t
   reader.Finish();
   Complete(NodeIn(loaded.value));
   COVEY_CHECK(!reader.failed() || diagnostics.errors() != 0, name);  // no fault without a message
+  if (amend && diagnostics.errors() == 0) {
+    if (Status amended = amend(loaded.value); !amended) return tl::unexpected(amended.error());
+  }
   CheckWhole(loaded.value, reader, diagnostics);
   if (diagnostics.errors() != 0) return fail();
   loaded.warnings = diagnostics.Warnings();
@@ -104,11 +108,12 @@ Error Places::Locate(Error error) const {
 }
 
 Result<Loaded<NodeConfig>> ParseNode(std::string_view text, const std::string& name) {
-  return Parse<NodeConfig>(text, name, false);
+  return Parse<NodeConfig>(text, name, false, {});
 }
 
-Result<Loaded<Experiment>> ParseExperiment(std::string_view text, const std::string& name) {
-  return Parse<Experiment>(text, name, true);
+Result<Loaded<Experiment>> ParseExperiment(std::string_view text, const std::string& name,
+                                           const Amend& amend) {
+  return Parse<Experiment>(text, name, true, amend);
 }
 
 Result<Loaded<NodeConfig>> LoadNode(const std::string& path) {
@@ -117,10 +122,10 @@ Result<Loaded<NodeConfig>> LoadNode(const std::string& path) {
   return ParseNode(*text, path);
 }
 
-Result<Loaded<Experiment>> LoadExperiment(const std::string& path) {
+Result<Loaded<Experiment>> LoadExperiment(const std::string& path, const Amend& amend) {
   Result<std::string> text = ReadConfigFile(path);
   if (!text) return tl::unexpected(text.error());
-  return ParseExperiment(*text, path);
+  return ParseExperiment(*text, path, amend);
 }
 
 Result<Loaded<NodeConfig>> LoadEither(const std::string& path) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "config/reader.h"
@@ -31,6 +32,13 @@ const KeyInfo* Elsewhere(const std::vector<KeyInfo>& keys, const std::string& na
   return found;
 }
 
+// Names from papers and from other programs, of what is set elsewhere and in several keys.
+constexpr std::pair<std::string_view, std::string_view> kNamedElsewhere[] = {
+    {"mixing",
+     "the rule of the local step is 'train.optimizer.kind' (e.g. quasi_global), that of an "
+     "exchange 'consensus.gamma', 'gamma_by_age' and 'weigh'"},
+};
+
 }  // namespace
 
 std::string Reader::Hint(const Frame& frame, const std::string& name) const {
@@ -43,6 +51,9 @@ std::string Reader::Hint(const Frame& frame, const std::string& name) const {
   }
   if (frame.path.empty() && (name == "experiment" || name == "expect")) {
     return "this is a file for covey-sim, not for a node";
+  }
+  for (const auto& [known, hint] : kNamedElsewhere) {
+    if (name == known) return std::string(hint);
   }
   static const std::vector<KeyInfo> keys = DescribeNode();
   if (const KeyInfo* key = Elsewhere(keys, name)) {

@@ -64,15 +64,20 @@ class Recorder final : public Observer {
 };
 
 Result<config::Loaded<config::Experiment>> Prepare(const Command& command) {
-  Result<config::Loaded<config::Experiment>> loaded = config::LoadExperiment(command.file);
+  std::vector<std::string> dropped;
+  Result<config::Loaded<config::Experiment>> loaded =
+      config::LoadExperiment(command.file, [&](config::Experiment& experiment) -> Status {
+        Result<std::vector<std::string>> applied = Apply(command.options, experiment);
+        if (!applied) return tl::unexpected(applied.error());
+        dropped = std::move(*applied);
+        return {};
+      });
   if (!loaded) return loaded;
   for (const std::string& warning : loaded->warnings) Print(stderr, warning + '\n');
   if (Status found = FindDataFiles(DataFolders(), loaded->value); !found) {
     return tl::unexpected(found.error());
   }
-  const Result<std::vector<std::string>> dropped = Apply(command.options, loaded->value);
-  if (!dropped) return tl::unexpected(dropped.error());
-  for (const std::string& name : *dropped) {
+  for (const std::string& name : dropped) {
     if (command.quiet) break;
     Print(stderr, "note: expect." + name + " is not judged: its control does not run\n");
   }

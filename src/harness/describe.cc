@@ -6,6 +6,7 @@
 #include "covey/harness/options.h"
 #include "covey/nn/model.h"
 #include "covey/optim/optimizer.h"
+#include "covey/simulate/topology.h"
 #include "harness/text.h"
 
 namespace covey::harness {
@@ -133,6 +134,12 @@ std::vector<Setting> Describe(const Experiment& experiment) {
   for (const auto& [key, text] : config::Changed(node, "faults")) {
     const bool shown = key == "faults.weights_drop" || key == "faults.deltas_drop";
     if (!shown) settings.push_back({key, Readable(text)});
+  }
+  const config::TopologySettings& topology = node.faults.links.topology;
+  if (experiment.mode == Experiment::Mode::kVirtual &&
+      simulate::IsPartialView(topology, experiment.nodes)) {
+    settings.push_back(
+        {"links of a node", "with about " + std::to_string(topology.peers) + " random others"});
   }
   DescribeOverrides(experiment.overrides, settings);
   return settings;

@@ -125,7 +125,6 @@ Result<std::vector<std::string>> Apply(const Options& options, Experiment& exper
   }
   std::vector<std::string> dropped;
   if (options.controls) dropped = DropExpectations(changed);
-  if (Status status = config::Check(changed); !status) return tl::unexpected(status.error());
   experiment = std::move(changed);
   return dropped;
 }

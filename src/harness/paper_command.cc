@@ -43,18 +43,20 @@ std::string JobId(const PaperRow& row, const config::Experiment& experiment) {
 }
 
 Result<config::Experiment> LoadBase(const PaperCommand& command, const PaperDataset& dataset) {
+  const auto amend = [&command](config::Experiment& experiment) -> Status {
+    Options options;
+    options.epochs = command.epochs;
+    options.controls = "none";
+    const Result<std::vector<std::string>> applied = Apply(options, experiment);
+    return applied ? Status{} : tl::unexpected(applied.error());
+  };
+  const std::string built_in = "configs/paper/" + dataset.name + ".yaml";
   Result<config::Loaded<config::Experiment>> loaded =
-      command.config.empty()
-          ? config::ParseExperiment(dataset.config, "configs/paper/" + dataset.name + ".yaml")
-          : config::LoadExperiment(command.config);
+      command.config.empty() ? config::ParseExperiment(dataset.config, built_in, amend)
+                             : config::LoadExperiment(command.config, amend);
   if (!loaded) return tl::unexpected(loaded.error());
   for (const std::string& warning : loaded->warnings) Print(stderr, warning + '\n');
   config::Experiment base = std::move(loaded->value);
-  Options options;
-  options.epochs = command.epochs;
-  options.controls = "none";
-  const Result<std::vector<std::string>> applied = Apply(options, base);
-  if (!applied) return tl::unexpected(applied.error());
   if (base.node.train.until.kind != config::Until::Kind::kEpochs) {
     return Fail(ErrorCode::kConfig, "train.until", "must be {epochs: ...} here",
                 "curves are drawn over epochs; set it, or give --epochs");

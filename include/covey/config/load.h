@@ -15,6 +15,7 @@
 // kConfig; `what` holds the whole report, to be printed as it is. Nothing is loaded then.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -44,8 +45,12 @@ struct Loaded {
   Places places;
 };
 
+// What changes a file's settings before contradictions are looked for, such as the options of a
+// command line: one that it removes is none. Its own errors are passed on.
+using Amend = std::function<Status(Experiment&)>;
+
 Result<Loaded<NodeConfig>> LoadNode(const std::string& path);
-Result<Loaded<Experiment>> LoadExperiment(const std::string& path);
+Result<Loaded<Experiment>> LoadExperiment(const std::string& path, const Amend& amend = {});
 
 // The node that a file describes: of a node file that one, of an experiment file (told by its key
 // `experiment`) the template.
@@ -53,7 +58,8 @@ Result<Loaded<NodeConfig>> LoadEither(const std::string& path);
 
 // The same from memory; `name` stands for the file in messages.
 Result<Loaded<NodeConfig>> ParseNode(std::string_view text, const std::string& name);
-Result<Loaded<Experiment>> ParseExperiment(std::string_view text, const std::string& name);
+Result<Loaded<Experiment>> ParseExperiment(std::string_view text, const std::string& name,
+                                           const Amend& amend = {});
 
 // Returns: YAML with every key that has a value, defaults included; parsing it gives the same
 // settings.

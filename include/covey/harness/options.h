@@ -29,8 +29,8 @@ struct Options {
 
 // Expectations on a control that `controls` switches off are no longer part of the experiment.
 // Returns: the names of those ("gain_over_isolated"), for a message.
-// Errors: kUsage naming the option, what was got and what is wanted; kConfig when the experiment
-// that results contradicts itself. `experiment` is unchanged then.
+// Errors: kUsage naming the option, what was got and what is wanted; `experiment` is unchanged
+// then. Whether what results contradicts itself is for loading to tell (config::Amend).
 Result<std::vector<std::string>> Apply(const Options& options, config::Experiment& experiment);
 
 // Returns: a command line that repeats the run: the file, every option that was given, and the seed

@@ -183,6 +183,43 @@ TEST(ExperimentErrors, Overrides) {
       HasSubstr("e.yaml:4:5: error: experiment.overrides[3]: network.drop_after: 1s is not"));
 }
 
+TEST(Amend, ComesBeforeContradictionsAreLookedFor) {
+  const std::string file = SmallExperiment("faults: {links: {delay: 5ms}}\n");
+  EXPECT_THAT(ExperimentErrors(file), HasSubstr("faults.links"));
+  const auto on_a_virtual_clock = [](Experiment& experiment) -> Status {
+    experiment.mode = Experiment::Mode::kVirtual;
+    return {};
+  };
+  const auto loaded = ParseExperiment(file, "e.yaml", on_a_virtual_clock);
+  ASSERT_TRUE(loaded) << loaded.error().Format();
+  EXPECT_EQ(loaded->value.mode, Experiment::Mode::kVirtual);
+}
+
+TEST(Amend, WhatItContradictsStandsAtTheFilesLine) {
+  const auto with_real_processes = [](Experiment& experiment) -> Status {
+    experiment.mode = Experiment::Mode::kProcess;
+    return {};
+  };
+  const auto loaded = ParseExperiment(
+      "experiment: {nodes: 2, mode: virtual}\n"
+      "train: {until: {epochs: 1}}\n"
+      "faults: {links: {delay: 5ms}}\n" +
+          SmallNode(),
+      "e.yaml", with_real_processes);
+  ASSERT_FALSE(loaded);
+  EXPECT_THAT(loaded.error().what, HasSubstr("e.yaml:3:10: error: faults.links: only a simulator"));
+}
+
+TEST(Amend, ErrorsOfItsOwnArePassedOnAndThoseOfTheFileComeFirst) {
+  const auto refuse = [](Experiment&) { return Fail(ErrorCode::kUsage, "--nodes", "got '0'"); };
+  const auto loaded = ParseExperiment(SmallExperiment(), "e.yaml", refuse);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, ErrorCode::kUsage);
+  const auto faulty = ParseExperiment(SmallExperiment("trian: {}\n"), "e.yaml", refuse);
+  ASSERT_FALSE(faulty);
+  EXPECT_THAT(faulty.error().what, HasSubstr("unknown key 'trian'"));
+}
+
 TEST(ExperimentErrors, HasToEnd) {
   EXPECT_THAT(ExperimentErrors("experiment: {nodes: 2}\ntrain: {until: forever}\n" + SmallNode()),
               HasSubstr("e.yaml:2:16: error: train.until: an experiment has to end"));

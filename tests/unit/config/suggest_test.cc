@@ -1,6 +1,9 @@
 #include "covey/config/suggest.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "unit/config/support.h"
 
 namespace covey::config {
 namespace {
@@ -24,6 +27,11 @@ TEST(Nearest, TakesTheClosestOrNone) {
   EXPECT_EQ(Nearest("gamma", keys), "");
   EXPECT_EQ(Nearest("rate", {"learning_rate"}), "learning_rate");
   EXPECT_EQ(Nearest("", keys), "");
+}
+
+TEST(UnknownKey, NameOfAPaperSaysWhichKeysItIsHere) {
+  EXPECT_THAT(Errors(SmallNode("consensus: {mixing: quasi_global}\n")),
+              testing::HasSubstr("'train.optimizer.kind' (e.g. quasi_global)"));
 }
 
 }  // namespace

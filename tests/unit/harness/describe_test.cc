@@ -55,6 +55,15 @@ faults:
                          Not(HasSubstr("down_for"))));
 }
 
+TEST(Describe, LargeFleetsAreLinkedWithAFew) {
+  config::Experiment experiment = Described("}");
+  experiment.nodes = 65;
+  EXPECT_THAT(Lines(Describe(experiment)),
+              HasSubstr("\nlinks of a node=with about 16 random others\n"));
+  experiment.nodes = 64;
+  EXPECT_THAT(Lines(Describe(experiment)), Not(HasSubstr("links of a node")));
+}
+
 TEST(Describe, NodesWithTheSameOfTheirOwnStandTogether) {
   const std::string all = Lines(Describe(Described(R"(, overrides: {
   1: {faults: {nodes: {speed: 0.1}}},
