@@ -2,10 +2,7 @@
 // temporary files do: TMPDIR=/dev/shm makes fuzzing ten times as fast.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -13,24 +10,14 @@
 #include "covey/base/bytes.h"
 #include "covey/base/check.h"
 #include "covey/data/dataset.h"
+#include "support/temporary_folder.h"
 
 namespace covey::fuzz {
 
 class OneFile {
  public:
   // name: of the file, with what its format is told by.
-  explicit OneFile(const std::string& name) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "covey-fuzz-XXXXXX").string();
-    COVEY_CHECK(::mkdtemp(pattern.data()) != nullptr);
-    folder_ = pattern;
-    path_ = folder_ + '/' + name;
-  }
-  ~OneFile() {
-    std::error_code error;
-    std::filesystem::remove_all(folder_, error);
-  }
-  OneFile(const OneFile&) = delete;
-  OneFile& operator=(const OneFile&) = delete;
+  explicit OneFile(const std::string& name) : path_(folder_ / name) {}
 
   // Returns: the path of the file, which holds `bytes` now; nothing of it is in the cache.
   const std::string& Write(ByteView bytes) const {
@@ -41,10 +28,10 @@ class OneFile {
     COVEY_CHECK(file.good());
     return path_;
   }
-  std::string cache() const { return folder_ + "/cache"; }
+  std::string cache() const { return folder_ / "cache"; }
 
  private:
-  std::string folder_;
+  test::TemporaryFolder folder_;
   std::string path_;
 };
 

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <thread>
+
+#include "support/temporary_folder.h"
 
 namespace covey::harness {
 namespace {
@@ -16,26 +16,17 @@ using std::chrono::seconds;
 
 class ChildTest : public testing::Test {
  protected:
-  ChildTest() {
-    std::string name = testing::TempDir() + "covey-child-XXXXXX";
-    folder_ = mkdtemp(name.data());
-  }
-  ~ChildTest() override {
-    unlink((folder_ + "/log").c_str());
-    rmdir(folder_.c_str());
-  }
-
   Result<Child> Shell(const std::string& script) {
-    return Child::Start({.arguments = {"/bin/sh", "-c", script}, .log = folder_ + "/log"});
+    return Child::Start({.arguments = {"/bin/sh", "-c", script}, .log = folder_ / "log"});
   }
 
   std::string Log() const {
     std::ostringstream text;
-    text << std::ifstream(folder_ + "/log").rdbuf();
+    text << std::ifstream(folder_ / "log").rdbuf();
     return text.str();
   }
 
-  std::string folder_;
+  test::TemporaryFolder folder_;
 };
 
 bool Exists(pid_t pid) { return kill(pid, 0) == 0; }
@@ -60,13 +51,13 @@ TEST_F(ChildTest, ALineWithoutEndIsCut) {
 }
 
 TEST_F(ChildTest, AProgramThatIsMissingIsAnError) {
-  const auto child = Child::Start({.arguments = {"/nonexistent/coveyd"}, .log = folder_ + "/log"});
+  const auto child = Child::Start({.arguments = {"/nonexistent/coveyd"}, .log = folder_ / "log"});
   ASSERT_FALSE(child);
   EXPECT_EQ(child.error().code, ErrorCode::kUnavailable);
 }
 
 TEST_F(ChildTest, ALogThatCannotBeMadeIsAnError) {
-  const auto child = Child::Start({.arguments = {"/bin/true"}, .log = folder_ + "/no/log"});
+  const auto child = Child::Start({.arguments = {"/bin/true"}, .log = folder_ / "no/log"});
   ASSERT_FALSE(child);
   EXPECT_EQ(child.error().code, ErrorCode::kCantCreate);
 }

@@ -3,9 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "support/temporary_folder.h"
 
 namespace covey::harness {
 namespace {
@@ -16,13 +17,9 @@ using testing::HasSubstr;
 class DataFiles : public testing::Test {
  protected:
   void SetUp() override {
-    std::string name = testing::TempDir() + "covey-data-XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
     fs::create_directories(folder_ / "mnist");
     for (const char* file : {"mnist/a.gz", "mnist/b"}) std::ofstream(folder_ / file) << "x";
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   config::Experiment With(const std::string& images, const std::string& labels) {
     config::Experiment experiment;
@@ -31,7 +28,8 @@ class DataFiles : public testing::Test {
     return experiment;
   }
 
-  fs::path folder_;
+  test::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(DataFiles, AreFoundPlainAndGzipped) {

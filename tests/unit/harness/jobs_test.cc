@@ -2,14 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <mutex>
+
+#include "support/temporary_folder.h"
 
 namespace covey::harness {
 namespace {
@@ -21,13 +20,6 @@ using testing::UnorderedElementsAre;
 
 class Jobs : public testing::Test {
  protected:
-  Jobs() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "covey-jobs-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-    path_ = folder_ + "/results.jsonl";
-  }
-  ~Jobs() override { std::filesystem::remove_all(folder_); }
-
   JobStore Open() {
     Result<JobStore> store = JobStore::Open(path_);
     EXPECT_TRUE(store) << store.error().Format();
@@ -39,8 +31,8 @@ class Jobs : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  std::string folder_;
-  std::string path_;
+  test::TemporaryFolder folder_;
+  const std::string path_ = folder_ / "results.jsonl";
 };
 
 // Remembers what it was told.
@@ -122,7 +114,7 @@ TEST_F(Jobs, TwoProcessesDoNotShareAStore) {
 }
 
 TEST_F(Jobs, AFolderThatIsMissingIsAnError) {
-  const Result<JobStore> store = JobStore::Open(folder_ + "/none/results.jsonl");
+  const Result<JobStore> store = JobStore::Open(folder_ / "none/results.jsonl");
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().code, ErrorCode::kCantCreate);
 }

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "covey/harness/final_table.h"
 #include "covey/store/model.h"
+#include "support/temporary_folder.h"
 #include "unit/harness/made_up.h"
 
 namespace covey::harness {
@@ -16,18 +16,11 @@ namespace fs = std::filesystem;
 
 class RunFolderTest : public testing::Test {
  protected:
-  RunFolderTest() : before_(fs::current_path()) {
-    std::string name = testing::TempDir() + "covey-runs-XXXXXX";
-    here_ = mkdtemp(name.data());
-    fs::current_path(here_);
-  }
-  ~RunFolderTest() override {
-    fs::current_path(before_);
-    fs::remove_all(here_);
-  }
+  RunFolderTest() : before_(fs::current_path()) { fs::current_path(here_.path()); }
+  ~RunFolderTest() override { fs::current_path(before_); }
 
+  test::TemporaryFolder here_;
   fs::path before_;
-  fs::path here_;
 };
 
 TEST_F(RunFolderTest, IsNamedByTimeAndExperimentAndLatestLeadsToIt) {

@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "support/temporary_folder.h"
 
 namespace covey::harness {
 namespace {
@@ -14,12 +15,6 @@ namespace fs = std::filesystem;
 
 class SocketFolderTest : public testing::Test {
  protected:
-  void SetUp() override {
-    base_ = testing::TempDir() + "sockets-XXXXXX";
-    ASSERT_NE(mkdtemp(base_.data()), nullptr);
-  }
-  void TearDown() override { fs::remove_all(base_); }
-
   // What a killed program leaves behind.
   std::string Leftover(const std::string& name, bool lock = true) {
     const std::string path = base_ + '/' + name;
@@ -29,7 +24,8 @@ class SocketFolderTest : public testing::Test {
     return path;
   }
 
-  std::string base_;
+  test::TemporaryFolder folder_;
+  const std::string base_ = folder_.path().string();
 };
 
 TEST_F(SocketFolderTest, IsPrivateAndGoesWithItsObject) {

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <functional>
 
 #include "covey/v1/onnx.pb.h"
 #include "support/model_zoo.h"
+#include "support/temporary_folder.h"
 
 namespace covey::store {
 namespace {
@@ -49,11 +49,10 @@ TEST(Model, EveryLayerComesBackFromBothFormats) {
 }
 
 TEST(Model, FilesSayWhichFormatTheyAre) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "covey_model_test";
-  std::filesystem::create_directories(folder);
+  const test::TemporaryFolder folder;
   const Model model = DrawZooModel(ModelZoo().front().spec, 5, Numbers::kOne);
   for (const char* name : {"m.onnx", "m.safetensors"}) {
-    const std::string path = (folder / name).string();
+    const std::string path = folder / name;
     ASSERT_TRUE(WriteModel(path, model));
     const auto read = ReadModel(path);
     ASSERT_TRUE(read) << read.error().Format();
@@ -65,9 +64,8 @@ TEST(Model, FilesSayWhichFormatTheyAre) {
     ASSERT_FALSE(other);
     EXPECT_EQ(other.error().code, ErrorCode::kProtocol);
   }
-  EXPECT_EQ(WriteModel((folder / "m.bin").string(), model).error().code, ErrorCode::kUsage);
-  EXPECT_EQ(ReadModel((folder / "none.onnx").string()).error().code, ErrorCode::kNoInput);
-  std::filesystem::remove_all(folder);
+  EXPECT_EQ(WriteModel(folder / "m.bin", model).error().code, ErrorCode::kUsage);
+  EXPECT_EQ(ReadModel(folder / "none.onnx").error().code, ErrorCode::kNoInput);
 }
 
 TEST(Model, TensorsHaveThePlacesThatPyTorchGivesThem) {
@@ -92,7 +90,8 @@ TEST(Model, AnLstmTakesTheSumOfTwoBiases) {
   const tensor::Slice& second = *tensors->layout.Find("lstm1.bias_hh_l0");
   EXPECT_EQ(tensors->values[second.offset], 0.0f);
   tensors->values[second.offset] = 2;
-  const std::string path = testing::TempDir() + "covey_lstm.safetensors";
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "lstm.safetensors";
   // As another program would write it: no metadata.
   ASSERT_TRUE(WriteSafetensors(path, tensors->layout, tensors->values.view(), {}));
   const auto x = ReadParameters(path, spec);
@@ -100,7 +99,6 @@ TEST(Model, AnLstmTakesTheSumOfTwoBiases) {
   const std::size_t bias = nn::LayoutOf(spec).Find("lstm1.bias")->offset;
   EXPECT_EQ((*x)[bias], model.x[bias] + 2);
   EXPECT_EQ(ReadModel(path).error().code, ErrorCode::kData);
-  std::filesystem::remove(path);
 }
 
 // Each damage is told by a text that names it.

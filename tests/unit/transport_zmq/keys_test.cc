@@ -2,28 +2,19 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "gtest/gtest.h"
+#include "support/temporary_folder.h"
 
 namespace covey::transport_zmq {
 namespace {
 
 class Keys : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "covey-keys-XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-    path_ = folder_ + "/key";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   void Write(const std::string& text) {
     std::filesystem::remove(path_);
     std::ofstream(path_) << text;
@@ -35,8 +26,8 @@ class Keys : public testing::Test {
     return text.str();
   }
 
-  std::string folder_;
-  std::string path_;
+  test::TemporaryFolder folder_;
+  const std::string path_ = folder_ / "key";
 };
 
 TEST_F(Keys, AreMadeOnceAndReadAgain) {
@@ -45,7 +36,8 @@ TEST_F(Keys, AreMadeOnceAndReadAgain) {
   struct stat status {};
   ASSERT_EQ(::stat(path_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777u, 0600u);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1) << "nothing beside";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1)
+      << "nothing beside";
   const auto read = LoadOrCreateKeys(path_);
   ASSERT_TRUE(read) << read.error().Format();
   EXPECT_EQ(read->public_key, made->public_key);
@@ -89,7 +81,7 @@ TEST_F(Keys, ThatDoNotFitAreRefused) {
 }
 
 TEST_F(Keys, NeedAFolder) {
-  const auto made = LoadOrCreateKeys(folder_ + "/missing/key");
+  const auto made = LoadOrCreateKeys(folder_ / "missing/key");
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, ErrorCode::kCantCreate);
 }
