@@ -8,8 +8,6 @@
 // opening the converted table, as it does at every other start.
 #include <cstdint>
 #include <cstdio>
-#include <unistd.h>
-
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -19,10 +17,9 @@
 #include "covey/command_line/command.h"
 #include "covey/data/csv.h"
 #include "covey/data/dataset.h"
+#include "support/temporary_folder.h"
 
 namespace {
-
-namespace fs = std::filesystem;
 
 double CpuSeconds() {
   timespec now{};
@@ -70,17 +67,15 @@ int main(int argc, char** argv) {
   program.Add("--file", file, "Read this table");
   program.Add("--mb", megabytes, "Size of the table to write").ShowDefault();
   if (const auto code = program.Parse(argc, argv)) return *code;
-  const fs::path folder = fs::temp_directory_path() / ("bench_csv." + std::to_string(::getpid()));
-  fs::create_directories(folder);
+  const covey::test::TemporaryFolder folder;
   covey::data::Source source;
-  source.csv = file.empty() ? (folder / "table.csv").string() : file;
+  source.csv = file.empty() ? folder / "table.csv" : file;
   if (file.empty()) WriteTable(source.csv, megabytes);
-  const double size = static_cast<double>(fs::file_size(source.csv)) / 1e6;
-  const std::string cache = (folder / "cache").string();
+  const double size = static_cast<double>(std::filesystem::file_size(source.csv)) / 1e6;
+  const std::string cache = folder / "cache";
   const auto open = [&] { return covey::data::Open(source, cache); };
   const bool good =
       Measure("describe", size, [&] { return covey::data::DescribeCsv(source.csv, {}); }) &&
       Measure("convert", size, open) && Measure("open", size, open);
-  fs::remove_all(folder);
   return good ? 0 : 1;
 }

@@ -1,7 +1,6 @@
 // Latency of a question to the model over the local API: client, ipc, forward pass, answer.
 //   bench_predict
 #include <benchmark/benchmark.h>
-#include <stdlib.h>
 
 #include <atomic>
 #include <string>
@@ -11,6 +10,7 @@
 #include "covey/api/client.h"
 #include "covey/api/server.h"
 #include "covey/nn/predictor.h"
+#include "support/temporary_folder.h"
 
 namespace covey {
 namespace {
@@ -44,16 +44,15 @@ class ModelHandler final : public api::Handler {
 
 // Argument: samples of a question.
 void Ask(benchmark::State& state) {
-  char folder[] = "/tmp/covey-bench-XXXXXX";
-  if (::mkdtemp(folder) == nullptr) return state.SkipWithError("no folder");
+  const test::TemporaryFolder folder;
   ModelHandler handler;
-  auto server = api::Server::Open(std::string(folder) + "/api.sock");
+  auto server = api::Server::Open(folder / "api.sock");
   if (!server) return state.SkipWithError(server.error().what.c_str());
   std::atomic<bool> stop{false};
   std::thread thread([&] {
     while (!stop) server->Poll(handler, std::chrono::seconds(1));
   });
-  auto client = api::Client::Connect(std::string(folder) + "/api.sock");
+  auto client = api::Client::Connect(folder / "api.sock");
   api::Question question;
   question.values.assign(handler.features() * static_cast<std::size_t>(state.range(0)), 7);
   question.top = 3;
