@@ -42,13 +42,13 @@ void AddRun(Command& program, covey::harness::Command& command) {
   run.Add("file", command.file, "Experiment file (YAML)").Required();
   run.Add("--nodes", options.nodes, "Number of nodes, 1 to 1024");
   run.Add("--epochs", options.epochs, "Passes of each node over its own data");
-  run.Add("--weights-drop", options.weights_drop, "Fraction of WEIGHTS to lose, 0 to 1");
-  run.Add("--deltas-drop", options.deltas_drop, "Fraction of DELTAS to lose, 0 to 1");
-  run.Add("--gamma", options.gamma, "Step of an exchange, above 0, at most 1");
+  run.Add("--weights-drop", options.weights_drop, "WEIGHTS to lose, a fraction or per cent");
+  run.Add("--deltas-drop", options.deltas_drop, "DELTAS to lose, a fraction or per cent");
+  run.Add("--gamma", options.gamma, "Step of an exchange, above 0, at most 1, or auto");
   run.Add("--batches", options.batches, "N: batches trained in a round");
   run.Add("--sends", options.sends, "M: WEIGHTS sent in a round");
   run.Add("--mix-rate", options.mix_rate,
-          "Partition by label; fraction of its own part that a node gives away, 0 to 1");
+          "Partition by label; fraction of its own part that a node gives away, or per cent");
   run.Add("--seed", options.seed, "Seed of all random streams");
   run.Add("--mode", options.mode, "process: real daemons; virtual: one process, virtual clock");
   run.Add("--controls", options.controls, "none, monolithic, isolated or all");

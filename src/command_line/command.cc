@@ -179,10 +179,6 @@ Option Command::Add(const char* name, std::optional<std::uint64_t>& value, const
   return Option(app_->add_option(name, value, help)->check(WholeNumber<std::uint64_t>()));
 }
 
-Option Command::Add(const char* name, std::optional<double>& value, const char* help) {
-  return Option(app_->add_option(name, value, help));
-}
-
 Option Command::Add(const char* name, std::vector<std::string>& value, const char* help) {
   return Option(app_->add_option(name, value, help));
 }

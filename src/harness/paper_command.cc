@@ -264,7 +264,7 @@ std::string RepeatCommand(const PaperCommand& command) {
   if (command.figure) put("--figure", std::to_string(*command.figure));
   for (const std::string& row : command.rows) put("--row", row);
   if (command.seeds != 1) put("--seeds", std::to_string(command.seeds));
-  if (command.epochs) put("--epochs", Plain(*command.epochs));
+  if (command.epochs) put("--epochs", *command.epochs);
   if (!command.out.empty()) put("--out", command.out);
   return line;
 }

@@ -78,7 +78,6 @@ class Command {
   Option Add(const char* name, std::optional<int>& value, const char* help = "");
   Option Add(const char* name, std::optional<std::uint32_t>& value, const char* help = "");
   Option Add(const char* name, std::optional<std::uint64_t>& value, const char* help = "");
-  Option Add(const char* name, std::optional<double>& value, const char* help = "");
   Option Add(const char* name, std::vector<std::string>& value, const char* help = "");
   Option Add(const char* name, std::vector<std::size_t>& value, const char* help = "");
 

@@ -12,19 +12,20 @@
 
 namespace covey::harness {
 
-// Unset: as the file says.
+// Texts as a file has them for the keys beside them, with the same ranges and units. Unset: as the
+// file says.
 struct Options {
-  std::optional<std::uint32_t> nodes;
-  std::optional<double> epochs;
-  std::optional<double> weights_drop;  // fractions, 0 to 1
-  std::optional<double> deltas_drop;
-  std::optional<double> gamma;
-  std::optional<std::uint32_t> batches;  // N
-  std::optional<std::uint32_t> sends;    // M
-  std::optional<double> mix_rate;        // also sets the kind of partition
-  std::optional<std::uint64_t> seed;
-  std::optional<std::string> mode;      // process, virtual
-  std::optional<std::string> controls;  // none, monolithic, isolated, all
+  std::optional<std::string> nodes;         // experiment.nodes
+  std::optional<std::string> epochs;        // train.until: {epochs: ...}
+  std::optional<std::string> weights_drop;  // faults.weights_drop
+  std::optional<std::string> deltas_drop;   // faults.deltas_drop
+  std::optional<std::string> gamma;         // consensus.gamma
+  std::optional<std::string> batches;       // consensus.batches, N
+  std::optional<std::string> sends;         // consensus.sends, M
+  std::optional<std::string> mix_rate;      // experiment.partition.rate; sets its kind, too
+  std::optional<std::string> mode;          // experiment.mode
+  std::optional<std::string> controls;      // experiment.controls
+  std::optional<std::uint64_t> seed;        // experiment.seed
 };
 
 // Expectations on a control that `controls` switches off are no longer part of the experiment.

@@ -16,7 +16,7 @@ struct PaperCommand {
   std::optional<int> figure;
   std::vector<std::string> rows;
   std::uint64_t seeds = 1;  // runs of every row, with the seeds 1 to this
-  std::optional<double> epochs;
+  std::optional<std::string> epochs;
   std::size_t jobs = 0;  // fleets at a time; 0: as many as processors
   std::string out;       // empty: runs/paper-<dataset>, with more words for other settings
   bool quiet = false;

@@ -37,14 +37,14 @@ TEST(Options, UnsetOnesChangeNothing) {
 TEST(Options, EachReachesItsSetting) {
   config::Experiment experiment = Small();
   Options options;
-  options.nodes = 7;
-  options.epochs = 2.5;
-  options.weights_drop = 0.25;
-  options.deltas_drop = 1;
-  options.gamma = 0.5;
-  options.batches = 5;
-  options.sends = 2;
-  options.mix_rate = 0.3;
+  options.nodes = "7";
+  options.epochs = "2.5";
+  options.weights_drop = "0.25";
+  options.deltas_drop = "1";
+  options.gamma = "0.5";
+  options.batches = "5";
+  options.sends = "2";
+  options.mix_rate = "0.3";
   options.seed = 11;
   options.mode = "virtual";
   options.controls = "all";
@@ -71,8 +71,7 @@ struct Refused {
   std::string name;
 };
 
-template <class T>
-Refused Make(std::optional<T> Options::*member, T value, std::string name) {
+Refused Make(std::optional<std::string> Options::*member, std::string value, std::string name) {
   Refused refused{{}, std::move(name)};
   refused.options.*member = value;
   return refused;
@@ -80,18 +79,20 @@ Refused Make(std::optional<T> Options::*member, T value, std::string name) {
 
 TEST(Options, ValuesOutOfRangeAreRefusedByName) {
   const Refused cases[] = {
-      Make<std::uint32_t>(&Options::nodes, 0, "--nodes"),
-      Make<std::uint32_t>(&Options::nodes, 1025, "--nodes"),
-      Make<double>(&Options::epochs, 0, "--epochs"),
-      Make<double>(&Options::epochs, NAN, "--epochs"),
-      Make<double>(&Options::weights_drop, 25, "--weights-drop"),
-      Make<double>(&Options::deltas_drop, -0.1, "--deltas-drop"),
-      Make<double>(&Options::gamma, 0, "--gamma"),
-      Make<double>(&Options::gamma, 1.01, "--gamma"),
-      Make<std::uint32_t>(&Options::batches, 0, "--batches"),
-      Make<double>(&Options::mix_rate, 1.5, "--mix-rate"),
-      Make<std::string>(&Options::mode, "real", "--mode"),
-      Make<std::string>(&Options::controls, "both", "--controls"),
+      Make(&Options::nodes, "0", "--nodes"),
+      Make(&Options::nodes, "1025", "--nodes"),
+      Make(&Options::epochs, "0", "--epochs"),
+      Make(&Options::epochs, "nan", "--epochs"),
+      Make(&Options::weights_drop, "25", "--weights-drop"),
+      Make(&Options::deltas_drop, "-0.1", "--deltas-drop"),
+      Make(&Options::gamma, "0", "--gamma"),
+      Make(&Options::gamma, "1.01", "--gamma"),
+      Make(&Options::batches, "0", "--batches"),
+      Make(&Options::batches, "1000001", "--batches"),
+      Make(&Options::sends, "1001", "--sends"),
+      Make(&Options::mix_rate, "1.5", "--mix-rate"),
+      Make(&Options::mode, "real", "--mode"),
+      Make(&Options::controls, "both", "--controls"),
   };
   for (const Refused& refused : cases) {
     config::Experiment experiment = Small();
@@ -102,6 +103,41 @@ TEST(Options, ValuesOutOfRangeAreRefusedByName) {
     EXPECT_EQ(status.error().where, refused.name);
     EXPECT_EQ(config::WriteYaml(experiment), before);
   }
+}
+
+// The ranges are those of a file, and so are the words.
+TEST(Options, AreRefusedAsAFileWouldBe) {
+  config::Experiment experiment = Small();
+  Options options;
+  options.sends = "70000";
+  EXPECT_EQ(Apply(options, experiment).error().Format(),
+            "--sends: '70000' is out of range; want an integer, 0 to 1000");
+  options = {};
+  options.mode = "virtua";
+  EXPECT_EQ(Apply(options, experiment).error().Format(),
+            "--mode: 'virtua' is not one of process, virtual; did you mean 'virtual'?");
+}
+
+TEST(Options, PerCentAndAutoAreReadAsInAFile) {
+  config::Experiment experiment = Small();
+  Options options;
+  options.deltas_drop = "25%";
+  options.gamma = "auto";
+  ASSERT_TRUE(Apply(options, experiment));
+  EXPECT_EQ(experiment.node.faults.deltas_drop, 0.25);
+  EXPECT_FALSE(experiment.node.consensus.gamma);
+}
+
+TEST(Options, EpochsReplaceAnotherEnd) {
+  auto loaded = config::ParseExperiment(
+      std::string(kFile).replace(std::string(kFile).find("epochs: 2"), 9, "batches: 7"), "b.yaml");
+  ASSERT_TRUE(loaded) << loaded.error().Format();
+  Options options;
+  options.epochs = "0.5";
+  ASSERT_TRUE(Apply(options, loaded->value));
+  const std::string file = config::WriteYaml(loaded->value);
+  EXPECT_NE(file.find("epochs: 0.5"), std::string::npos) << file;
+  EXPECT_EQ(file.find("batches: 7"), std::string::npos) << file;
 }
 
 TEST(Options, ControlsThatDoNotRunAreNotExpectedToGiveFigures) {
@@ -125,7 +161,7 @@ TEST(Options, ControlsThatDoNotRunAreNotExpectedToGiveFigures) {
 
 TEST(RepeatCommand, NamesWhatWasGivenAndTheSeed) {
   Options options;
-  options.weights_drop = 0.25;
+  options.weights_drop = "0.25";
   options.mode = "virtual";
   EXPECT_EQ(RepeatCommand("my file.yaml", options, 9),
             "covey-sim run 'my file.yaml' --weights-drop 0.25 --mode virtual --seed 9");

@@ -115,7 +115,7 @@ TEST(PaperCommand, IsRepeatedByOneLine) {
   command.data = "/data of mine";
   command.rows = {"mix_rate_percent=10"};
   command.seeds = 3;
-  command.epochs = 0.5;
+  command.epochs = "0.5";
   EXPECT_EQ(RepeatCommand(command),
             "covey-sim paper --dataset mnist --data '/data of mine' --row mix_rate_percent=10 "
             "--seeds 3 --epochs 0.5");
