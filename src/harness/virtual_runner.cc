@@ -7,7 +7,6 @@
 #include "covey/harness/runner.h"
 #include "covey/simulate/fleet.h"
 #include "covey/simulate/memory.h"
-#include "covey/simulate/topology.h"
 #include "harness/fleet_memory.h"
 #include "harness/text.h"
 
@@ -143,13 +142,7 @@ Status CheckMemory(const std::vector<config::NodeConfig>& configs, Group group,
   const std::string who = std::to_string(configs.size()) + " nodes of this model";
   if (Status fits = FitsMachine(who, needed, MachineMemory()); !fits) return fits;
   if (group != Group::kConsensus || configs.size() <= kLargeFleet) return {};
-  const config::TopologySettings& topology = configs.front().faults.links.topology;
-  std::string text = "The fleet needs about " + Bytes(needed) + " of memory.";
-  if (simulate::IsPartialView(topology, static_cast<std::uint32_t>(configs.size()))) {
-    text += " Each node is linked with about " + std::to_string(topology.peers) +
-            " random others, not with all.";
-  }
-  observer.Note(text);
+  observer.Note("The fleet needs about " + Bytes(needed) + " of memory.");
   return {};
 }
 
