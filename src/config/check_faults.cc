@@ -89,7 +89,8 @@ void AddFaultProblems(const Experiment& e, std::vector<Problem>& problems) {
   const FaultSettings& faults = e.node.faults;
   if (e.mode == Experiment::Mode::kProcess) {
     const std::string note =
-        "run it on the virtual clock (experiment.mode: virtual), or leave it out";
+        "run it on the virtual clock (experiment.mode: virtual, or run --mode virtual), or leave "
+        "it out";
     const std::string key = faults.SimulatedKey();
     if (!key.empty()) problems.push_back(OnlySimulated(key, note));
     for (const auto& [index, own] : e.overrides.nodes) {

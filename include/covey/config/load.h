@@ -45,8 +45,9 @@ struct Loaded {
   Places places;
 };
 
-// What changes a file's settings before contradictions are looked for, such as the options of a
-// command line: one that it removes is none. Its own errors are passed on.
+// Changes the settings of a file that was read without an error, before contradictions are looked
+// for: those of the settings that result count, and are told at the file's lines. For options of a
+// command line. An error of its own ends the loading and is passed on as it is.
 using Amend = std::function<Status(Experiment&)>;
 
 Result<Loaded<NodeConfig>> LoadNode(const std::string& path);
