@@ -14,9 +14,10 @@ namespace covey::test {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "covey-test-XXXXXX").string();
-    COVEY_CHECK(::mkdtemp(pattern.data()) != nullptr, pattern);
-    path_ = pattern;
+    std::string name = (std::filesystem::temp_directory_path() / "covey-test-").string();
+    name.append(6, 'X');  // what mkdtemp replaces
+    COVEY_CHECK(::mkdtemp(name.data()) != nullptr, name);
+    path_ = name;
   }
   ~TemporaryFolder() {
     std::error_code ignored;
